@@ -72,7 +72,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
     request.once('end', () => {
-      const text = platform.textOf?.(Buffer.concat(pieces).toString())
+      const text = platform.textOf?.(Buffer.concat(pieces).toString(), entry.path)
       if (text !== undefined) entry.text = text
     })
   }

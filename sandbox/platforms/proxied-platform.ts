@@ -40,8 +40,8 @@ export interface ProxiedPlatform {
   accountOf?(request: IncomingMessage): string | null
   /** Returns whether a call makes a post visible; its body is then read for the request log. */
   publishes?(method: string, path: string): boolean
-  /** Returns the post's text in the body of such a call. */
-  textOf?(body: string): string | undefined
+  /** Returns the post's text in the body of such a call, or of the prepared post that it publishes; undefined when it publishes nothing. */
+  textOf?(body: string, path: string): string | undefined
   /** Additional controls of this platform. */
   controls?: Control[]
 }

@@ -1,5 +1,6 @@
 import { SECOND } from '../domain/shared/times.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
+import { ANY_MEDIA, nameMedia } from '../domain/posts/media-name.ts'
 import { maskEchoes } from '../domain/posts/platform-reason.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter, NotFoundResult } from './contract.ts'
 import { PlatformError } from './errors.ts'
@@ -19,7 +20,7 @@ interface Registry {
 
 /**
  * Returns the same platforms with every step of a delivery counted and timed. Their errors contain no secrets and no
- * post text.
+ * post text, and name the files that the post has.
  */
 export function instrumentPlatforms<R extends Registry>(registry: R, recorder: StepRecorder): R {
   const instrumented = new Map<PlatformAdapter, PlatformAdapter>()
@@ -38,13 +39,17 @@ export function instrumentPlatforms<R extends Registry>(registry: R, recorder: S
 function instrument(adapter: PlatformAdapter, recorder: StepRecorder): PlatformAdapter {
   const { platform } = adapter
 
-  async function record<T>(step: Step, hidden: string[], work: () => Promise<T>): Promise<T> {
+  async function record<T>(
+    step: Step,
+    [post, account]: [OutgoingPost, Credentials, ...unknown[]],
+    work: () => Promise<T>,
+  ): Promise<T> {
     const startedAt = performance.now()
     try {
       return await work()
     } catch (error) {
       recorder.platformFailed(platform, step, error instanceof PlatformError ? error.class : 'other')
-      throw redactSecrets(error, hidden)
+      throw error instanceof PlatformError ? adaptToPost(error, post, account) : error
     } finally {
       recorder.platformStep(platform, step, (performance.now() - startedAt) / SECOND)
     }
@@ -52,11 +57,11 @@ function instrument(adapter: PlatformAdapter, recorder: StepRecorder): PlatformA
 
   return {
     ...adapter,
-    prepare: (...args) => record('prepare', listSecrets(args[0], args[1]), () => adapter.prepare(...args)),
-    publish: (...args) => record('publish', listSecrets(args[0], args[1]), () => adapter.publish(...args)),
+    prepare: (...args) => record('prepare', args, () => adapter.prepare(...args)),
+    publish: (...args) => record('publish', args, () => adapter.publish(...args)),
     async reconcile(...args) {
       try {
-        const found = await record('reconcile', listSecrets(args[0], args[1]), () => adapter.reconcile(...args))
+        const found = await record('reconcile', args, () => adapter.reconcile(...args))
         recorder.reconciled(platform, typeof found === 'string' ? found : 'found')
         return found
       } catch (error) {
@@ -73,9 +78,8 @@ function listSecrets({ content }: OutgoingPost, { accessToken, tokenSecret, refr
   return [accessToken, tokenSecret, refreshToken, content.text, ...ofFiles].filter((text) => text !== undefined)
 }
 
-function redactSecrets(error: unknown, hidden: string[]): unknown {
-  if (error instanceof PlatformError && error.platformReason) {
-    error.platformReason = maskEchoes(error.platformReason, hidden)
-  }
+function adaptToPost(error: PlatformError, post: OutgoingPost, account: Credentials): PlatformError {
+  if (error.platformReason) error.platformReason = maskEchoes(error.platformReason, listSecrets(post, account))
+  error.message = error.message.replace(ANY_MEDIA, nameMedia(post.content))
   return error
 }

@@ -392,7 +392,7 @@ function createPlatforms(honoursKeys: boolean): SimulatedPlatform[] {
     createMastodon(originOf('mastodon'), { honoursKeys }),
     createTumblr(originOf('tumblr')),
     createThreads(originOf('threads')),
-    createFacebook(originOf('facebook')),
+    createFacebook(originOf('facebook'), { withoutDrafts: 'facebook-bob' }),
   ]
 }
 

@@ -239,14 +239,34 @@ export function createThreads(origin: string): SimulatedPlatform {
   }
 }
 
-/** Publishes immediately and recognises nothing. */
-export function createFacebook(origin: string): SimulatedPlatform {
-  const posts: { id: string; account: string; text: string; createdAt: number }[] = []
-  const publish = /\/feed$/
-  const show = ({ id, text, createdAt }: (typeof posts)[number]) => {
-    const time = new Date(createdAt).toISOString()
-    return { id, message: text, created_time: time, updated_time: time, permalink_url: `${origin}/${id}` }
+/** Publishes drafts under the ids that they have. The page of one user refuses them: there, a call publishes immediately. */
+export function createFacebook(origin: string, { withoutDrafts }: { withoutDrafts: string }): SimulatedPlatform {
+  interface PagePost {
+    id: string
+    account: string
+    text: string
+    createdAt: number
+    publishedAt: number | null
   }
+  const posts = new Map<string, PagePost>()
+  let created = 0
+  const create = /\/feed$/
+  const one = /^\/v[\d.]+\/([^/]+_\d+)$/
+  const show = ({ id, text, createdAt, publishedAt }: PagePost) => ({
+    id,
+    message: text,
+    is_published: publishedAt !== null,
+    created_time: new Date(createdAt).toISOString(),
+    updated_time: new Date(publishedAt ?? createdAt).toISOString(),
+    permalink_url: `${origin}/${id}`,
+  })
+  const refuse = (status: number, code: number, subcode?: number) => ({
+    status,
+    body: { error: { message: 'refused', type: 'OAuthException', code, ...(subcode && { error_subcode: subcode }) } },
+  })
+  const published = () => [...posts.values()].filter(({ publishedAt }) => publishedAt !== null)
+  const find = (call: PlatformCall) => posts.get(decodeURIComponent(one.exec(call.url.pathname)?.[1] ?? ''))
+  const isDraft = (call: PlatformCall) => fieldsOf(call).get('published') === 'false'
   return {
     platform: 'facebook',
     origin,
@@ -254,23 +274,34 @@ export function createFacebook(origin: string): SimulatedPlatform {
     refuse: graphError,
     handle(call) {
       const [, account = ''] = /^\/v[\d.]+\/([^/]+)/.exec(call.url.pathname) ?? []
-      if (match(call, 'POST', publish)) {
-        const text = fieldsOf(call).get('message') ?? ''
-        const post = { id: `${account}_${9_000 + posts.length}`, account, text, createdAt: Date.now() }
-        posts.push(post)
+      if (match(call, 'POST', create)) {
+        if (isDraft(call) && account === withoutDrafts) return refuse(403, 200)
+        const now = Date.now()
+        const post = {
+          id: `${account}_${9_000 + created++}`,
+          account,
+          text: fieldsOf(call).get('message') ?? '',
+          createdAt: now,
+          publishedAt: isDraft(call) ? null : now,
+        }
+        posts.set(post.id, post)
         return ok(show(post))
       }
       if (match(call, 'GET', /\/published_posts$/)) {
-        return ok({
-          data: posts
-            .filter((one) => one.account === account)
-            .toReversed()
-            .map(show),
-        })
+        const own = published().filter((post) => post.account === account)
+        return ok({ data: own.toReversed().map(show) })
       }
-      return graphError(404)
+      const post = find(call)
+      if (!post) return refuse(400, 100, 33)
+      if (call.method === 'GET') return ok(show(post))
+      if (call.method === 'DELETE') posts.delete(post.id)
+      else post.publishedAt ??= Date.now()
+      return ok({ success: true })
     },
-    textOf: (call) => (match(call, 'POST', publish) ? (fieldsOf(call).get('message') ?? '') : undefined),
-    ledger: () => posts,
+    textOf(call) {
+      if (match(call, 'POST', create)) return isDraft(call) ? undefined : (fieldsOf(call).get('message') ?? '')
+      return call.method === 'POST' ? find(call)?.text : undefined
+    },
+    ledger: published,
   }
 }

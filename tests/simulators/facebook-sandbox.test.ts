@@ -457,6 +457,74 @@ describe('videos', () => {
   })
 })
 
+describe('drafts', () => {
+  const DRAFT = { published: 'false', unpublished_content_type: 'DRAFT' }
+  const ledgerOf = async (page: { id: string }) =>
+    (await controlOf(world.meta.facebook).ledger()).filter(({ account }) => account === page.id)
+
+  it('a draft is shown to its page only, and published once under its id by calls with its own token', async () => {
+    const [{ page, token, userToken }, stranger] = [await world.newPage(), await world.newPage()]
+    const { body } = await world.graph<{ id: string }>('POST', `/${page.id}/feed`, { message: 'Soon', ...DRAFT }, token)
+    const read = (as: string) => world.graph('GET', `/${body.id}`, { fields: 'is_published,message' }, as)
+    expect((await read(token)).body).toMatchObject({ is_published: false, message: 'Soon' })
+    expect((await read(stranger.token)).code).toBe(100)
+    const address = `${world.meta.facebook.url}/${body.id}`
+    expect((await fetch(address)).status).toBe(404)
+    expect(await ledgerOf(page)).toEqual([])
+    const publish = (as: string, is_published = 'true') => world.graph('POST', `/${body.id}`, { is_published }, as)
+    expect((await publish(userToken)).code).toBe(210)
+    expect((await publish(token, 'false')).code).toBe(100)
+    for (let call = 0; call < 2; call++) expect((await publish(token)).body).toEqual({ success: true })
+    expect(await ledgerOf(page)).toMatchObject([{ id: body.id, text: 'Soon' }])
+    expect((await fetch(address)).status).toBe(200)
+  })
+
+  it('a draft with the text of the last post is refused when it is published', async () => {
+    const { page, token } = await world.newPage()
+    const { body } = await world.graph<{ id: string }>(
+      'POST',
+      `/${page.id}/feed`,
+      { message: 'again', ...DRAFT },
+      token,
+    )
+    await world.graph('POST', `/${page.id}/feed`, { message: 'again' }, token)
+    expect((await world.graph('POST', `/${body.id}`, { is_published: 'true' }, token)).code).toBe(506)
+  })
+
+  it('a video is published by its id once it is ready, and a deleted draft is gone', async () => {
+    const { page, token } = await world.newPage()
+    const create = async () => {
+      const file_url = await addressOf(film(), 'video/mp4')
+      return (await world.graph<{ id: string }>('POST', `/${page.id}/videos`, { file_url, ...DRAFT }, token)).body.id
+    }
+    const publish = (id: string) => world.graph('POST', `/${id}`, { published: 'true' }, token)
+    const [id, other] = [await create(), await create()]
+    expect((await publish(id)).code).toBe(100)
+    await expect.poll(async () => (await publish(id)).body, PATIENT).toEqual({ success: true })
+    expect(await ledgerOf(page)).toMatchObject([{ id }])
+    const { body } = await world.graph('GET', `/${other}`, { fields: 'published' }, token)
+    expect(body).toMatchObject({ published: false })
+    expect((await world.graph('DELETE', `/${other}`, {}, token)).body).toEqual({ success: true })
+    expect(problem(await world.graph('GET', `/${other}`, {}, token))).toMatchObject({ code: 100, error_subcode: 33 })
+  })
+
+  it('a page may refuse drafts, and an unknown kind of unpublished post is refused', async () => {
+    const { page, token } = await world.newPage()
+    const create = (unpublished_content_type: string, as = { page, token }) =>
+      world.graph('POST', `/${as.page.id}/feed`, { message: 'x', ...DRAFT, unpublished_content_type }, as.token)
+    expect((await create('SKETCH')).code).toBe(100)
+    const { person, pages } = world.newPerson({ takesDrafts: false })
+    const login = await world.logIn(person.id)
+    const { body } = await world.graph<{ access_token: string }>(
+      'GET',
+      `/${pages[0]!.id}`,
+      { fields: 'access_token' },
+      login,
+    )
+    expect((await create('DRAFT', { page: pages[0]!, token: body.access_token })).code).toBe(200)
+  })
+})
+
 describe('the sandbox', () => {
   it('the pages show accounts and posts to everyone', async () => {
     const { page, token } = await world.newPage()

@@ -82,8 +82,8 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
   },
   facebook: {
     calls: {
-      publish: { method: 'POST', path: '/feed' },
-      reconcile: { method: 'GET', path: '/published_posts' },
+      publish: { method: 'POST', path: 'published=true' },
+      reconcile: { method: 'GET', path: 'fields=is_published' },
       renew: null,
       exchange: { method: 'GET', path: 'code=' },
     },

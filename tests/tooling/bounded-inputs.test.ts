@@ -39,6 +39,7 @@ test('every file that parses the JSON of others uses the bounded parser', () => 
     // The response is bounded while it is read.
     'src/integrations/push/service-account.ts',
     ...['src/platforms/bluesky/posts.ts', 'src/platforms/bluesky/uploads.ts', 'src/platforms/facebook/accounts.ts'],
+    ...['src/platforms/facebook/checkpoints.ts', 'src/platforms/facebook/direct-posts.ts'],
     ...['src/platforms/facebook/files.ts', 'src/platforms/mastodon/media.ts', 'src/platforms/shared/calls.ts'],
     'src/platforms/shared/graph/containers.ts',
     'src/platforms/shared/responses.ts',

@@ -13,7 +13,8 @@ interface FacebookDeps {
   counting: Counting
 }
 
-const VISIBLE = /^(?:\/v\d+\.\d+)?\/\w+\/(?:feed|videos)(?:\?|$)/
+/** Calls that create a post, or publish a draft by its id. */
+const VISIBLE = /^(?:\/v\d+\.\d+)?\/(?:\w+\/(?:feed|videos)|(\d+(?:_\d+)?))(?:\?|$)/
 
 /** Creates Facebook's part of the control interface. Accounts are pages or persons, by their id. */
 export function createFacebookPlatform({ state, tokens, posts, counting }: FacebookDeps): ProxiedPlatform {
@@ -31,13 +32,13 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
     async ledger(): Promise<LedgerEntry[]> {
       return state.posts
         .values()
-        .filter(({ isPublished, videoId }) => isPublished && !isBroken(videoId))
+        .filter(({ publishedAt, videoId }) => publishedAt !== null && !isBroken(videoId))
         .map((post) => ({
           id: idOf(post),
           account: post.pageId,
           text: post.message,
           media: mediaOf(state, post).map(({ mimeType, altText }) => ({ type: mimeType, altText })),
-          createdAt: new Date(post.createdAt).toISOString(),
+          createdAt: new Date(post.publishedAt!).toISOString(),
         }))
     },
 
@@ -91,22 +92,27 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
 
     publishes: (method, path) => method === 'POST' && VISIBLE.test(path),
 
-    textOf(body) {
+    textOf(body, path) {
+      const draft = VISIBLE.exec(path)?.[1]
+      if (draft !== undefined) return find(draft)?.message
       const params = new URLSearchParams(body)
+      if (params.get('published') === 'false') return undefined
       return params.get('message') ?? params.get('description') ?? ''
     },
   }
 }
 
+/** Drafts are not shown. */
 export function shownPosts(state: MetaState, posts: PagePosts, which: PagePost[]): ShownPost[] {
-  return which.map((post) => ({
+  const published = which.filter(({ publishedAt }) => publishedAt !== null)
+  return published.map((post) => ({
     id: post.id,
     address: new URL(posts.addressOf(post)).pathname,
     author: state.pages.get(post.pageId)!.name,
     text: post.message,
     link: post.link,
     media: mediaOf(state, post),
-    createdAt: new Date(post.createdAt).toISOString(),
+    createdAt: new Date(post.publishedAt!).toISOString(),
     ...(!posts.isReady(post.videoId) && { note: 'The video is still being processed' }),
   }))
 }

@@ -10,8 +10,8 @@ interface PageNodesDeps {
 }
 
 /** Converts a post for counting. */
-export function countedPost({ message: text, createdAt, counted }: PagePost) {
-  return { text, createdAt, counted }
+export function countedPost({ message: text, createdAt, publishedAt, counted }: PagePost) {
+  return { text, createdAt: publishedAt ?? createdAt, counted }
 }
 
 /** Builds the graph nodes of posts, photos and videos. */
@@ -28,7 +28,7 @@ export function createPageNodes({ state, counting, base }: PageNodesDeps) {
         created_time: graphTime(post.createdAt),
         updated_time: graphTime(post.changedAt ?? post.createdAt),
         permalink_url: addressOf(post),
-        is_published: post.isPublished,
+        is_published: post.publishedAt !== null,
         from: { id: post.pageId, name: state.pages.get(post.pageId)!.name },
         attachments: () => attachmentsOf(post),
         reactions: summary('reactions'),
@@ -55,6 +55,7 @@ export function createPageNodes({ state, counting, base }: PageNodesDeps) {
   function videoNode(video: Video): GraphNode {
     const isOver = Date.now() >= video.readyAt
     const isDone = isOver && video.problem === null
+    const isPublished = state.posts.get(`${video.pageId}_${video.id}`)?.publishedAt !== null
     const phase = (status: string) => ({ status })
     const failed = { status: 'error', errors: [{ code: 1_363_026, message: video.problem }] }
     const processing = isOver && !isDone ? failed : phase(isDone ? 'complete' : 'in_progress')
@@ -68,11 +69,12 @@ export function createPageNodes({ state, counting, base }: PageNodesDeps) {
         updated_time: graphTime(video.createdAt),
         permalink_url: `/reel/${video.id}/`,
         post_id: `${video.pageId}_${video.id}`,
+        published: isPublished,
         status: {
           video_status: isDone ? 'ready' : isOver ? 'error' : 'processing',
           uploading_phase: phase('complete'),
           processing_phase: processing,
-          publishing_phase: phase(isDone ? 'complete' : 'not_started'),
+          publishing_phase: phase(isDone && isPublished ? 'complete' : 'not_started'),
         },
       },
     }

@@ -11,6 +11,7 @@ import { requireScopes, requireToRead } from './tokens.ts'
 
 const MAX_CHARACTERS = 63_206
 const MAX_PHOTOS = 10
+const UNPUBLISHED_KINDS = ['SCHEDULED', 'DRAFT', 'ADS_POST', 'INLINE_CREATED', 'REVIEWABLE_BRANDED_CONTENT']
 
 interface PagePostsOptions {
   state: MetaState
@@ -56,13 +57,32 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     requireToRead(caller, 'pages_read_engagement')
     if (call.method !== 'GET') {
       requireScopes(caller, 'pages_manage_posts')
-      if (!page.tasks.includes('CREATE_CONTENT') && !page.tasks.includes('MANAGE')) throw notAllowed()
+      if (!page.tasks.includes('CREATE_CONTENT') && !page.tasks.includes('MANAGE')) {
+        throw notAllowed('The user must be able to perform the task CREATE_CONTENT on the page.')
+      }
     }
     return page
   }
 
+  /**
+   * "published: Whether a story is shown about this newly published object", "unpublished_content_type: ... DRAFT"
+   * (Page Feed and Page Videos, read in November 2026).
+   * @throws GraphRefusal
+   */
+  function publicationOf({ params }: MetaCall, { takesDrafts }: Page): number | null {
+    const kind = params.get('unpublished_content_type')
+    if (kind !== undefined && !UNPUBLISHED_KINDS.includes(kind)) {
+      throw badParameter(`Param unpublished_content_type must be one of {${UNPUBLISHED_KINDS.join(', ')}}`)
+    }
+    const isPublished = params.get('published') !== 'false'
+    if (isPublished && kind !== undefined) throw badParameter('Param unpublished_content_type is for unpublished posts')
+    if (kind === 'DRAFT' && !takesDrafts) throw notAllowed('The page takes no drafts.')
+    return isPublished ? Date.now() : null
+  }
+
   function publishToFeed(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
+    const publishedAt = publicationOf(call, page)
     const { params } = call
     const message = (params.get('message') ?? '').trim()
     const link = params.get('link') ?? null
@@ -72,7 +92,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     if (message === '' && link === null && photos.length === 0) {
       throw badParameter('Missing message or attachment')
     }
-    if (photos.length === 0) assertNew(page, message, link)
+    if (photos.length === 0 && publishedAt !== null) assertNew(page, message, link)
     const post = add({
       id: state.newId(`${page.id}_`),
       pageId: page.id,
@@ -80,7 +100,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
       link,
       photoIds: photos.map(({ id }) => id),
       videoId: null,
-      isPublished: params.get('published') !== 'false',
+      publishedAt,
       createdAt: Date.now(),
     })
     for (const photo of photos) state.photos.set(photo.id, { ...photo, postId: post.id })
@@ -109,7 +129,9 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
 
   /** Refuses the same text twice in a row. */
   function assertNew(page: Page, message: string, link: string | null): void {
-    const before = listOf(page.id).findLast(({ isPublished }) => isPublished)
+    const [before] = listOf(page.id)
+      .filter(({ publishedAt }) => publishedAt !== null)
+      .toSorted((one, other) => other.publishedAt! - one.publishedAt!)
     const isSame =
       before !== undefined &&
       before.message === message &&
@@ -153,7 +175,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
       link: null,
       photoIds: [photo.id],
       videoId: null,
-      isPublished,
+      publishedAt: Date.now(),
       createdAt: Date.now(),
     })
     state.photos.set(photo.id, { ...photo, postId: post.id })
@@ -163,6 +185,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   async function addVideo(call: MetaCall): Promise<SandboxResponse> {
     const page = pageOf(call)
     const { params } = call
+    const publishedAt = publicationOf(call, page)
     const description = (params.get('description') ?? '').trim()
     assertMessage(description)
     const file = await pullVideo(params.get('file_url'))
@@ -187,21 +210,42 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
       link: null,
       photoIds: [],
       videoId: video.id,
-      isPublished: params.get('published') !== 'false',
+      publishedAt,
       createdAt: now,
     })
     return { status: 200, body: { id: video.id } }
+  }
+
+  /**
+   * "Publishing a previously unpublished post. (Unpublishing a post is not supported)" (Page Post, `is_published`; Video, `published`). What a
+   * repeat answers is not documented. The post keeps its id, and the time at which it was created.
+   */
+  function publishDraft(call: MetaCall): SandboxResponse {
+    const [id = ''] = call.ids
+    const video = state.videos.get(id)
+    const post = state.posts.get(video ? `${video.pageId}_${id}` : id)
+    if (!post) throw noSuchObject(id, call.method)
+    const page = pageOf({ ...call, ids: [post.pageId] })
+    if (call.params.get(video ? 'published' : 'is_published') !== 'true') throw badParameter('Nothing to change')
+    if (post.publishedAt === null) {
+      if (!isReady(post.videoId)) throw badParameter('The video is not ready')
+      if (post.videoId === null && post.photoIds.length === 0) assertNew(page, post.message, post.link)
+      const now = Date.now()
+      // Changed in place, since the page's list holds the same record.
+      state.posts.set(post.id, Object.assign(post, { publishedAt: now, changedAt: now }))
+    }
+    return { status: 200, body: { success: true } }
   }
 
   function isReady(videoId: string | null): boolean {
     const video = videoId === null ? null : state.videos.get(videoId)!
     return video === null || (video.problem === null && Date.now() >= video.readyAt)
   }
+
+  const isPublic = ({ publishedAt, videoId }: PagePost) => publishedAt !== null && isReady(videoId)
+
   /** The public posts of a page, newest first. */
-  const publicPosts = (pageId: string) =>
-    listOf(pageId)
-      .filter(({ isPublished, videoId }) => isPublished && isReady(videoId))
-      .toReversed()
+  const publicPosts = (pageId: string) => listOf(pageId).filter(isPublic).toReversed()
 
   function listPosts(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
@@ -212,13 +256,18 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
 
   function listVideos(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
-    const videos = publicPosts(page.id).flatMap(({ videoId }) => state.videos.get(videoId ?? '') ?? [])
-    return pageThrough(videos, call.params, (video) => selectFields(videoNode(video), call.params.get('fields')))
+    const videos = listOf(page.id).flatMap(({ videoId }) =>
+      isReady(videoId) ? (state.videos.get(videoId ?? '') ?? []) : [],
+    )
+    return pageThrough(videos.toReversed(), call.params, (video) =>
+      selectFields(videoNode(video), call.params.get('fields')),
+    )
   }
 
   function deletePost(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
-    const post = state.posts.get(call.ids[0]!)
+    const [id = ''] = call.ids
+    const post = state.posts.get(id) ?? state.posts.get(`${state.videos.get(id)?.pageId}_${id}`)
     if (!post || caller.page?.id !== post.pageId) throw noSuchObject(call.ids[0]!, call.method)
     remove(post)
     return { status: 200, body: { success: true } }
@@ -237,16 +286,20 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
       ['POST', /^\/(\d+)\/videos$/, addVideo],
       ['GET', /^\/(\d+)\/(?:published_posts|feed|posts)$/, listPosts],
       ['GET', /^\/(\d+)\/videos$/, listVideos],
-      ['DELETE', /^\/(\d+_\d+)$/, deletePost],
+      ['POST', /^\/(\d+(?:_\d+)?)$/, publishDraft],
+      ['DELETE', /^\/(\d+(?:_\d+)?)$/, deletePost],
     ],
     node(id, { caller }) {
       const post = state.posts.get(id)
-      if (post && caller && (caller.page?.id === post.pageId || isReady(post.videoId))) {
+      if (post && caller && (caller.page?.id === post.pageId || isPublic(post))) {
         requireToRead(caller, 'pages_read_engagement')
         return postNode(post)
       }
       const video = state.videos.get(id)
-      if (video && state.posts.get(`${video.pageId}_${id}`) && Date.now() >= video.readableAt) return videoNode(video)
+      const shown = state.posts.get(`${video?.pageId}_${id}`)
+      if (video && shown && Date.now() >= video.readableAt) {
+        return caller?.page?.id === video.pageId || isPublic(shown) ? videoNode(video) : null
+      }
       const photo = state.photos.get(id)
       if (!photo || caller?.page?.id !== photo.pageId) return null
       return photoNode(photo)
@@ -273,7 +326,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
         link: null,
         photoIds: [],
         videoId: null,
-        isPublished: true,
+        publishedAt: createdAt,
         createdAt,
       }),
 
@@ -287,12 +340,8 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   }
 }
 
-function notAllowed(): GraphRefusal {
-  return new GraphRefusal({
-    code: 200,
-    status: 403,
-    message: '(#200) The user must be able to perform the task CREATE_CONTENT on the page.',
-  })
+function notAllowed(message: string): GraphRefusal {
+  return new GraphRefusal({ code: 200, status: 403, message: `(#200) ${message}` })
 }
 
 export type PagePosts = ReturnType<typeof createPagePosts>

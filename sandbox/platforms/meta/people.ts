@@ -8,6 +8,7 @@ export interface NewPage {
   /** By default all. */
   tasks?: string[]
   hasToken?: boolean
+  takesDrafts?: boolean
   /** The name of a business portfolio that the page belongs to, and how. */
   portfolio?: { name: string; edge: 'owned_pages' | 'client_pages' }
 }
@@ -33,11 +34,12 @@ export function createPeople(state: MetaState) {
   }
 
   function addPage(personId: string, page: NewPage): Page {
-    const { name, username = null, instagram, tasks = TASKS, hasToken = true } = page
+    const { name, username = null, instagram, tasks = TASKS, hasToken = true, takesDrafts = true } = page
     const id = state.newId()
     const instagramId = instagram ? addInstagram(personId, instagram).id : null
     const portfolio = page.portfolio ? portfolioOf(personId, page.portfolio) : null
-    return state.pages.set(id, { id, personId, name, username, instagramId, tasks, hasToken, portfolio })
+    const rights = { tasks, hasToken, takesDrafts }
+    return state.pages.set(id, { id, personId, name, username, instagramId, portfolio, ...rights })
   }
 
   /** Pages of one person with the same portfolio name share it. */

@@ -76,7 +76,10 @@ export function createMetaServer(deps: ServerDeps): Server {
     return post ? postsPage('Post', [post]) : NOTHING_HERE
   }
 
-  const onePost = (post: PagePost | undefined) => (post ? postsPage('Post', shown([post])) : NOTHING_HERE)
+  function onePost(post: PagePost | undefined) {
+    const found = shown([post])
+    return found.length > 0 ? postsPage('Post', found) : NOTHING_HERE
+  }
 
   const graph = graphRoutes({
     modules: deps.modules,

@@ -37,6 +37,8 @@ export interface Page {
   hasToken: boolean
   /** The business portfolio that the page belongs to; only its edges list such a page. */
   portfolio: Portfolio | null
+  /** False for a page that refuses drafts. */
+  takesDrafts: boolean
   metrics?: Record<string, number>
 }
 
@@ -111,9 +113,10 @@ export interface PagePost {
   link: string | null
   photoIds: string[]
   videoId: string | null
-  isPublished: boolean
+  /** When it was published; null for a draft. */
+  publishedAt: number | null
   createdAt: number
-  /** Time of the last change of its text; absent while it was never changed. */
+  /** Time of the last change of its text, or of the publication of a draft; absent while it was never changed. */
   changedAt?: number
   counted?: Counted
 }

@@ -10,6 +10,8 @@ import { createPulledMedia } from '../shared/pulled-media.ts'
 import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts } from './accounts.ts'
 import { FACEBOOK_ERRORS } from './errors.ts'
+import { createDirectPosts } from './direct-posts.ts'
+import { createDrafts } from './drafts.ts'
 import { createFiles, isVideo } from './files.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
@@ -30,10 +32,12 @@ export interface FacebookOptions extends InFlightTimes {
   /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   /**
-   * Deadline of the visible call for videos, milliseconds. Facebook fetches them during the call and allows itself five minutes
+   * Deadline of a call during which Facebook fetches a video, milliseconds. It allows itself five minutes
    * (https://developers.facebook.com/docs/graph-api/video-uploads).
    */
   videoTimeoutMs?: number
+  /** How long one preparation waits for Facebook to process a video, milliseconds. */
+  processingWaitMs?: number
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
@@ -41,7 +45,7 @@ export interface FacebookOptions extends InFlightTimes {
   createClient?: typeof createHttpClient
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
   quotas?: CallQuotas
-  /** How long after its call a video may still appear, milliseconds. */
+  /** How long after its call a video may still appear that was published directly, milliseconds. */
   videoInFlightMs?: number
 }
 
@@ -52,7 +56,7 @@ const READING_CONNECTIONS = 8
 export function createFacebook(options: FacebookOptions) {
   const { version, appId, appSecret, extraScopes = [], userAgent, quotas } = options
   const { createClient = createHttpClient } = options
-  const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
+  const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE, processingWaitMs = 2 * MINUTE } = options
   const { inFlightMs, unansweredInFlightMs, videoInFlightMs = 10 * MINUTE } = options
   const calls = createClient({ userAgent, connections: CALL_CONNECTIONS })
   const uploads = createClient({ userAgent, connections: UPLOAD_CONNECTIONS })
@@ -74,19 +78,24 @@ export function createFacebook(options: FacebookOptions) {
     appSecret,
     extraScopes,
   })
+  const uploadApi = createGraphApi({ ...graph, http: quota.watch(uploads) })
+  const files = createFiles({ api: uploadApi, media })
   const posts = createPosts({
-    api,
-    files: createFiles({ api: createGraphApi({ ...graph, http: quota.watch(uploads) }), media }),
-    search: createSearch({
-      api,
-      times: { inFlightMs, unansweredInFlightMs, videoInFlightMs },
-    }),
+    drafts: createDrafts({ api, uploads: uploadApi, files, videoTimeoutMs, processingWaitMs }),
+    direct: createDirectPosts({ api }),
+    search: createSearch({ api, times: { inFlightMs, unansweredInFlightMs, videoInFlightMs } }),
     webUrl,
     publishTimeoutMs: (post) => (isVideo(post) ? videoTimeoutMs : publishTimeoutMs),
   })
   const metrics = createMetrics(createGraphApi({ ...graph, http: quota.throttle(reading) }))
 
-  const adapter: PlatformAdapter = { platform: 'facebook', ...posts, ...accounts, ...metrics }
+  const adapter: PlatformAdapter = {
+    platform: 'facebook',
+    ...posts,
+    ...accounts,
+    ...metrics,
+    warmUp: media.warmUp,
+  }
   const redirect: RedirectConnect = connect
   return {
     adapter,

@@ -4,6 +4,7 @@ import type { GraphRule } from '../shared/graph/errors.ts'
 /** Refusals that the adapter handles itself. */
 export const REPEATED = 'repeated'
 export const PHOTO_GONE = 'photo-gone'
+export const PHOTO_USED = 'photo-used'
 export const LINK_REFUSED = 'link-refused'
 
 /** Refusals of the code exchange: connecting again with more permissions would not help. */
@@ -46,7 +47,7 @@ export const FACEBOOK_ERRORS: readonly GraphRule[] = [
     subcode: 1_366_051,
     class: 'duplicate',
     message: 'has a post with these images already',
-    kind: REPEATED,
+    kind: PHOTO_USED,
   },
   {
     code: 100,

@@ -10,11 +10,11 @@ import type { PulledMedia } from '../shared/pulled-media.ts'
 interface FileDeps {
   /** A separate client, so that uploads never take a connection from a visible call. */
   api: GraphApi
-  media: PulledMedia
+  media: Pick<PulledMedia, 'resolveUrl'>
 }
 
-/** Facebook deletes unused photos after about a day; older ones are uploaded again. */
-const LIFE_MS = 12 * HOUR
+/** Facebook deletes unused photos after about a day; older ones are uploaded again, and older drafts created again. */
+export const LIFE_MS = 12 * HOUR
 /** Facebook responds after it has fetched the photo. */
 const UPLOAD_TIMEOUT_MS = MINUTE
 
@@ -61,7 +61,7 @@ export function createFiles({ api, media }: FileDeps) {
     return (await api.post(`/${encodeURIComponent(accountId)}/photos`, photo, readCreatedId, call)).id
   }
 
-  return { prepare, warmUp: media.warmUp }
+  return { prepare }
 }
 
 /** The ids of the photos in order; `null` for those that must be uploaded again. */
@@ -80,14 +80,15 @@ export function toAttachedMedia(post: OutgoingPost, checkpoints: Checkpoints): {
 }
 
 export async function forgetPhotos({ content }: OutgoingPost, checkpoints: Checkpoints): Promise<void> {
-  for (const index of content.mediaItems.keys()) await checkpoints.save(toPhotoCheckpoint(index), '')
+  const names = [...content.mediaItems.keys()].map(toPhotoCheckpoint)
+  for (const name of names) if (checkpoints.get(name)) await checkpoints.save(name, '')
 }
 
 export function isVideo({ content }: OutgoingPost): boolean {
   return content.mediaItems.some(({ mimeType }) => toMediaKind(mimeType) === 'video')
 }
 
-function throwNotPrepared(): never {
+export function throwNotPrepared(): never {
   throw new PlatformError('media_not_ready', 'The post was not prepared for Facebook', { certain: true })
 }
 

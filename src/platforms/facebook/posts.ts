@@ -11,38 +11,31 @@ import type {
   NotFoundResult,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { readCreatedId } from '../shared/graph/responses.ts'
-import type { GraphApi } from '../shared/graph/api.ts'
-import { isRefusedAs } from '../shared/graph/errors.ts'
 import { assertPostable } from '../shared/postable.ts'
-import { readPublished } from './responses.ts'
-import { LINK_REFUSED, PHOTO_GONE, REPEATED } from './errors.ts'
-import { toAttachedMedia, forgetPhotos, isVideo, getVideoUrl, type createFiles } from './files.ts'
-import { findPreviewLink } from './links.ts'
+import { findDraft, isDirect, type Draft } from './checkpoints.ts'
+import type { DirectPosts } from './direct-posts.ts'
+import { toLostDraftError, type createDrafts } from './drafts.ts'
+import { isVideo, throwNotPrepared } from './files.ts'
 import type { createSearch } from './search.ts'
 
 interface PostDeps {
-  api: GraphApi
-  files: ReturnType<typeof createFiles>
+  drafts: ReturnType<typeof createDrafts>
+  direct: DirectPosts
   search: ReturnType<typeof createSearch>
   /** Base URL of the pages for people. */
   webUrl: string
   publishTimeoutMs(post: OutgoingPost): number
 }
 
-/** Set when Facebook refused the preview of the link. */
-const WITHOUT_LINK = 'withoutLink'
-/** Set when Facebook took the post for a repeat. */
-const TAKEN_FOR_REPEAT = 'takenForRepeat'
-/** Short: the post is already published. */
-const READ_BACK_TIMEOUT_MS = SECOND
+/** Short, so that a slow answer leaves time before the deadline. */
+const READ_BACK_TIMEOUT_MS = 2 * SECOND
 
-/** Prepares and publishes posts, and reconciles unknown outcomes. */
-export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: PostDeps) {
+/** Publishes drafts, or directly where the page refuses them, and reconciles unknown outcomes. */
+export function createPosts({ drafts, direct, search, webUrl, publishTimeoutMs }: PostDeps) {
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     assertPostable('facebook', post.content, POSTING_RULES.facebook)
-    await files.prepare(post, account, checkpoints, options)
-    api.warm()
+    await direct.assertUnbroken(checkpoints)
+    await drafts.prepare(post, account, checkpoints, options)
   }
 
   async function publish(
@@ -51,78 +44,51 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs(post) }
+    const call = { signal, timeoutMs: publishTimeoutMs(post) }
+    const draft = findDraft(delivery)
+    if (draft) return publishDraft(draft, post, account, delivery, call)
+    if (!isDirect(delivery)) throwNotPrepared()
+    const { id, permalink } = await direct.publish(post, account, delivery, call)
+    return toPublished(post, id, permalink)
+  }
+
+  async function publishDraft(
+    draft: Draft,
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryCheckpoints,
+    call: CallOptions & { timeoutMs: number },
+  ): Promise<Published> {
     try {
-      return isVideo(post)
-        ? await publishVideo(post, account, delivery, call)
-        : await publishToFeed(post, account, delivery, call)
+      await drafts.publish(draft, account, call)
     } catch (error) {
-      if (isRefusedAs(error, PHOTO_GONE)) {
-        await forgetPhotos(post, delivery)
-        // An earlier call may have used them in its post.
-        throw delivery.isRepeat
-          ? new PlatformError(error.class, error.message, { certain: false, cause: error })
-          : error
-      }
-      if (isRefusedAs(error, LINK_REFUSED)) await delivery.save(WITHOUT_LINK, 'true')
-      if (isRefusedAs(error, REPEATED)) throw await confirmRepeat(error, delivery)
-      // The failed call may have published the post, so the next repeat must be reconciled again.
-      if (delivery.get(TAKEN_FOR_REPEAT)) await delivery.save(TAKEN_FOR_REPEAT, '')
-      throw error
+      if (!isRefusalOfDraft(error)) throw error
+      const options = { ...call, timeoutMs: READ_BACK_TIMEOUT_MS }
+      const state = await drafts.fetchState(draft, account, options).catch(() => null)
+      // An earlier call or a person has published it.
+      const isPublished = state !== null && state !== 'gone' && state.isPublished
+      if (!isPublished) throw await toDraftError(error, state, post, delivery)
     }
+    return toPublished(post, draft.id, draft.permalink)
   }
 
-  type Call = CallOptions & { token: string; timeoutMs: number }
-
-  async function publishToFeed(
+  async function toDraftError(
+    cause: PlatformError,
+    state: 'gone' | object | null,
     post: OutgoingPost,
-    { accountId }: Credentials,
     delivery: DeliveryCheckpoints,
-    call: Call,
-  ) {
-    const { text } = post.content
-    const photos = toAttachedMedia(post, delivery)
-    const fields = {
-      message: text === '' ? undefined : text,
-      link: photos.length > 0 || delivery.get(WITHOUT_LINK) ? undefined : findPreviewLink(text),
-      attached_media: photos.length > 0 ? JSON.stringify(photos) : undefined,
-      fields: 'id,permalink_url',
+  ): Promise<PlatformError> {
+    const { message } = cause
+    // This or an earlier call may have published it.
+    const isUnread = state === null && ['duplicate', 'not_found'].includes(cause.class)
+    const isOpen = isUnread || (delivery.isRepeat && (state === null || state === 'gone'))
+    if (isOpen) return new PlatformError(cause.class, message, { certain: false, answered: true, cause })
+    if (state === 'gone') {
+      await drafts.forget(post, delivery)
+      return toLostDraftError(cause)
     }
-    const { id, permalink_url } = await api.post(`/${encodeURIComponent(accountId)}/feed`, fields, readPublished, call)
-    return toPublished(post, id, permalink_url)
-  }
-
-  /** Uploads and publishes in one call: Facebook fetches the file, processes it and then shows it. */
-  async function publishVideo(
-    post: OutgoingPost,
-    { accountId }: Credentials,
-    delivery: DeliveryCheckpoints,
-    call: Call,
-  ) {
-    const { text } = post.content
-    const fields = { file_url: getVideoUrl(delivery), description: text === '' ? undefined : text }
-    const { id } = await api.post(`/${encodeURIComponent(accountId)}/videos`, fields, readCreatedId, call)
-    return toPublished(post, id, await fetchPermalink(id, call))
-  }
-
-  /** Right after the call the video may not be readable yet; then its default URL is used. */
-  async function fetchPermalink(videoId: string, { token, signal }: Call): Promise<string | undefined> {
-    const path = `/${encodeURIComponent(videoId)}`
-    const options = { token, signal, timeoutMs: READ_BACK_TIMEOUT_MS }
-    const read = api.get(path, { fields: 'id,permalink_url' }, readPublished, options)
-    return (await read.catch(() => null))?.permalink_url
-  }
-
-  /**
-   * Handles a refusal as a repeat: an earlier call published the post, or its text equals the previous post's. The
-   * first refusal is reconciled. A second one, after nothing was found, is the equal text.
-   */
-  async function confirmRepeat(error: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
-    if (delivery.get(TAKEN_FOR_REPEAT)) {
-      return new PlatformError('validation', error.message, { certain: true, cause: error })
-    }
-    await delivery.save(TAKEN_FOR_REPEAT, 'true')
-    return error
+    // A repeat of this post would be published, so it repeats another one.
+    return cause.class === 'duplicate' ? new PlatformError('validation', message, { certain: true, cause }) : cause
   }
 
   async function reconcile(
@@ -131,7 +97,17 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     delivery: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
-    const found = await search(post, account, delivery, options)
+    const { isRestored, signal } = options
+    const draft = findDraft(delivery)
+    if (draft) {
+      const state = await drafts.fetchState(draft, account, { signal })
+      if (state !== 'gone' && state.isPublished) return toPublished(post, draft.id, state.permalink)
+      if (!isRestored) return state === 'gone' ? 'undecidable' : 'absent'
+    }
+    // It was never prepared, or no longer there for the first call: then nothing was published.
+    if (!isRestored && !isDirect(delivery)) return 'absent'
+    const ofVideo = await direct.reconcileVideo(account, delivery, { signal })
+    const found = ofVideo ?? (await search(post, account, delivery, options))
     return typeof found === 'string' ? found : toPublished(post, found.id, found.permalink)
   }
 
@@ -142,5 +118,16 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     return { platformPostId: id, platformPostUrl: (/^https?:$/.test(stated.protocol) ? stated : fallback).href }
   }
 
-  return { prepare, publish, reconcile, publishTimeoutMs, warmUp: files.warmUp }
+  const { discard } = drafts
+  return { prepare, publish, reconcile, discard, publishTimeoutMs }
+}
+
+/** Other refusals concern the login or the number of calls. */
+function isRefusalOfDraft(error: unknown): error is PlatformError {
+  return (
+    error instanceof PlatformError &&
+    error.certain &&
+    error.answered &&
+    !['unauthorized', 'rate_limited'].includes(error.class)
+  )
 }

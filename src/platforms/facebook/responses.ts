@@ -46,6 +46,43 @@ export const readList = responseReader(Type.Object({ data: Type.Array(Type.Unkno
 const Published = Type.Object({ id: text, permalink_url: Type.Optional(Type.String()) })
 export const readPublished = responseReader(Published)
 
+/** A draft or what became of it; a post states `is_published`, a video `published`. */
+export const readDraft = responseReader(
+  Type.Object({
+    ...Published.properties,
+    is_published: Type.Optional(Type.Boolean()),
+    published: Type.Optional(Type.Boolean()),
+  }),
+)
+
+/** https://developers.facebook.com/docs/graph-api/reference/page-post/#updating */
+export const readSuccess = responseReader(Type.Object({ success: Type.Literal(true) }))
+
+const VideoProblem = Type.Object({ code: Type.Optional(Type.Number()), message: Type.Optional(Type.String()) })
+const Phase = Type.Optional(
+  Type.Object({
+    status: Type.Optional(Type.String()),
+    errors: Type.Optional(Type.Array(VideoProblem)),
+    error: Type.Optional(VideoProblem),
+  }),
+)
+
+/** https://developers.facebook.com/docs/graph-api/reference/video-status/ */
+const VideoNode = Type.Object({
+  ...Published.properties,
+  status: Type.Optional(
+    Type.Object({
+      video_status: Type.Optional(Type.String()),
+      uploading_phase: Phase,
+      processing_phase: Phase,
+      publishing_phase: Phase,
+      copyright_check_status: Phase,
+    }),
+  ),
+})
+export type VideoNode = Static<typeof VideoNode>
+export const readVideo = responseReader(VideoNode)
+
 const Target = Type.Optional(Type.Object({ id: Type.Optional(Type.String()) }))
 const Attachment = Type.Object({ media_type: Type.Optional(Type.String()), target: Target })
 
@@ -85,6 +122,7 @@ export const readVideos = responseReader(
         Type.Object({
           description: Type.Optional(Type.String()),
           created_time: Type.String(),
+          published: Type.Optional(Type.Boolean()),
         }),
       ]),
     ),

@@ -4,8 +4,9 @@ import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, Not
 import type { GraphApi } from '../shared/graph/api.ts'
 import { hasDifferentWords, normalizeWhitespace } from '../shared/text-difference.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../shared/in-flight.ts'
+import { searchRestored } from '../shared/restored-search.ts'
 import { readPosts, readVideos } from './responses.ts'
-import { isVideo, listUploadedPhotos } from './files.ts'
+import { isVideo, LIFE_MS, listUploadedPhotos } from './files.ts'
 import { findPreviewLink } from './links.ts'
 
 interface SearchDeps {
@@ -35,9 +36,12 @@ const PAGE = 25
 const MAX_PAGES = 8
 const POST_FIELDS =
   'id,message,created_time,updated_time,permalink_url,attachments{media_type,target{id},subattachments{media_type,target{id}}}'
-const VIDEO_FIELDS = 'id,description,created_time,permalink_url'
+const VIDEO_FIELDS = 'id,description,created_time,permalink_url,published'
 
-/** Searches the page's own posts or videos for what an earlier call published (docs/design/exactly-once.md). */
+/**
+ * Searches the page's own posts or videos for what a direct call published, or what a restored delivery may have published
+ * (docs/design/exactly-once.md).
+ */
 export function createSearch({ api, times }: SearchDeps) {
   return async function search(
     post: OutgoingPost,
@@ -45,7 +49,9 @@ export function createSearch({ api, times }: SearchDeps) {
     delivery: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<{ id: string; permalink: string | undefined } | NotFoundResult> {
-    const since = delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS
+    const { isRestored } = options
+    // A published draft may keep the time at which it was created.
+    const since = delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS - (isRestored ? LIFE_MS : 0)
     const list = isVideo(post) ? loadVideos : loadPosts
     const { found, isComplete } = await listSince({
       since,
@@ -56,8 +62,13 @@ export function createSearch({ api, times }: SearchDeps) {
     if (!isComplete) return 'undecidable'
     const candidates: Candidate[] = []
     for (const one of found) if (!(await isTakenPost(one, options))) candidates.push(one)
+    if (isRestored) {
+      const { content } = post
+      const comparison = { content, toId, toText, isSame: (one: Candidate) => hasSameContent(one, post) }
+      return searchRestored(candidates, comparison, { isTaken: async () => false })
+    }
     // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
-    const match = candidates.toReversed().find((one) => isSamePost(one, post, delivery, options))
+    const match = candidates.toReversed().find((one) => isSamePost(one, post, delivery))
     // guard: search in page
     if (match) return match
     const inFlightMs = isVideo(post) ? times.videoInFlightMs : times.inFlightMs
@@ -100,7 +111,8 @@ export function createSearch({ api, times }: SearchDeps) {
     const path = `/${encodeURIComponent(accountId)}/videos`
     const params = { fields: VIDEO_FIELDS, limit: String(PAGE), after }
     const { data, paging } = await api.get(path, params, readVideos, { token: accessToken, signal })
-    const found = data.map(({ id, description = '', created_time, permalink_url }): Candidate => ({
+    const published = data.filter((video) => video.published !== false)
+    const found = published.map(({ id, description = '', created_time, permalink_url }): Candidate => ({
       id,
       otherIds: [],
       text: description,
@@ -119,24 +131,28 @@ async function isTakenPost({ id, otherIds }: Candidate, { isTaken }: SearchOptio
   return false
 }
 
+const toId = ({ id }: Candidate): string => id
+const toText = ({ text }: Candidate): string => text
+
+/** The photos of a restored delivery may have been uploaded again since the backup, so their number decides. */
+function hasSameContent({ text, photoIds }: Candidate, post: OutgoingPost): boolean {
+  return hasSameText(text, post) && photoIds.length === (isVideo(post) ? 0 : post.content.mediaItems.length)
+}
+
+const hasSameText = (text: string, { content }: OutgoingPost): boolean =>
+  normalizeWhitespace(text) === normalizeWhitespace(content.text)
+
 /** A photo that we uploaded appears only in our post, whatever its text. Without photos the text decides. */
 function isSamePost(
   { text, photoIds, otherIds }: Candidate,
   post: OutgoingPost,
   delivery: DeliveryCheckpoints,
-  { isRestored }: SearchOptions,
 ): boolean {
-  const hasSameText = normalizeWhitespace(text) === normalizeWhitespace(post.content.text)
-  // The photos may have been uploaded again since the backup, so their number decides.
-  if (isRestored) {
-    const photos = isVideo(post) ? 0 : post.content.mediaItems.length
-    return hasSameText && text.trim() !== '' && photoIds.length === photos
-  }
   const uploaded = isVideo(post) ? [] : listUploadedPhotos(post, delivery).filter((id) => id !== null)
   if (uploaded.length > 0) return uploaded.some((id) => photoIds.includes(id))
   // A link to a video shows that video as an attachment, too.
   if (photoIds.length > 0 || (otherIds.length > 0 && !findPreviewLink(post.content.text))) return false
-  return hasSameText
+  return hasSameText(text, post)
 }
 
 /** An unexplained post may be this post with changed text, unless it is known to be unchanged. */

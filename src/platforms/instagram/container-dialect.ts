@@ -5,14 +5,10 @@ import type { GraphParams } from '../shared/graph/api.ts'
 import { parseContainerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
+const stated = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-container */
-const readContainer = responseReader(
-  Type.Object({
-    id: Type.String(),
-    status_code: Type.String(),
-    status: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  }),
-)
+const readContainer = responseReader(Type.Object({ id: Type.String(), status_code: stated, status: stated }))
 
 const toCaptionFields = (text: string): GraphParams => ({ caption: text === '' ? undefined : text })
 
@@ -42,8 +38,10 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
   readStatus(text) {
     const container = readContainer(text)
     if (!container) return null
-    const { status_code: code, status: problem } = container
-    return { state: parseContainerState(code), ...(problem && { problem }) }
+    const { status, status_code: code } = container
+    // The text begins with the code in words, as in "Finished: Media has been uploaded".
+    const word = status?.split(':')[0]?.trim().toUpperCase().replace(/\s+/g, '_')
+    return { state: parseContainerState(code ?? word), ...(status && { problem: status }) }
   },
   problems: [
     [/2207026/, 'does not support the format of a video'],

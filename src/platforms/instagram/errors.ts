@@ -11,12 +11,11 @@ export const INSTAGRAM_ERRORS: readonly GraphRule[] = [
   { code: -2, subcode: 2_207_020, ...GONE, waitMs: SECOND },
   { code: -1, subcode: 2_207_001, class: 'transient', message: 'has a temporary problem', certain: false },
   { code: -1, subcode: 2_207_032, class: 'transient', message: 'could not accept the post' },
-  { code: -1, subcode: 2_207_053, class: 'media_fetch_failed', message: 'could not accept a video' },
+  { code: -1, subcode: 2_207_053, class: 'media_fetch_failed', message: 'could not accept an image or video' },
   { code: 4, subcode: 2_207_051, class: 'blocked_by_platform', message: 'blocked the post as unwanted' },
   { code: 9, subcode: 2_207_042, class: 'rate_limited', message: 'accepts no more posts from this account today' },
   { code: 24, subcode: 2_207_006, ...GONE, waitMs: 30 * SECOND },
-  // It may be available again a moment later; the next status check shows it.
-  { code: 24, subcode: 2_207_008, class: 'media_not_ready', message: GONE.message, waitMs: 30 * SECOND },
+  { code: 24, subcode: 2_207_008, ...GONE, waitMs: 30 * SECOND },
   {
     code: 25,
     subcode: 2_207_050,

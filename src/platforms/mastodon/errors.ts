@@ -41,7 +41,7 @@ const RULES: Rule[] = [
   // A server or proxy that timed out on a request may still process it.
   { status: 408, class: 'transient', message: 'Mastodon did not receive the request in time', certain: false },
   { status: 410, class: 'not_found', message: 'This Mastodon account no longer exists' },
-  { status: 413, class: 'validation', message: 'Mastodon refused the post as too large' },
+  { status: 413, class: 'validation', message: 'Mastodon refused an image or video as too large' },
   { status: 429, class: 'rate_limited', message: 'Mastodon asks to slow down' },
 ]
 

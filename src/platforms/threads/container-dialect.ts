@@ -5,12 +5,14 @@ import type { GraphParams } from '../shared/graph/api.ts'
 import { parseContainerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
+const stated = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+
 /** https://developers.facebook.com/docs/threads/troubleshooting#publishing-does-not-return-a-media-id */
 const readContainer = responseReader(
   Type.Object({
     id: Type.String(),
-    status: Type.String(),
-    error_message: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    status: stated,
+    error_message: stated,
   }),
 )
 

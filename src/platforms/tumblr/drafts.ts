@@ -1,14 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { Content, MediaItem } from '../../domain/posts/post.ts'
 import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
-import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import { MINUTE } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, Checkpoints } from '../contract.ts'
-import { CheckpointUnknown, PlatformError } from '../errors.ts'
+import { PlatformError } from '../errors.ts'
 import { ignoreBody, toJsonBody } from '../shared/calls.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createMultipartBody, createTextPart } from '../shared/multipart.ts'
 import { assertPostable } from '../shared/postable.ts'
 import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
+import { saveDraft } from '../shared/save-draft.ts'
 import { readCreated, readPost } from './responses.ts'
 import { toTokenPair } from './accounts.ts'
 import { toBlogPath, type Api } from './api.ts'
@@ -45,7 +46,6 @@ const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif']
 /** Size of the cache of formatted texts, in UTF-16 units of the texts. */
 const CACHED_LENGTH = 2_000_000
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE
-const REMOVE_TIMEOUT_MS = 5 * SECOND
 /** Names of checkpoints: the draft's id, and Tumblr's objects for its files. */
 const DRAFT = 'draft'
 const MEDIA = 'media'
@@ -75,7 +75,10 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     assertPostable('tumblr', content, POSTING_RULES.tumblr)
     if (!checkpoints.get(DRAFT)) {
       const id = await createDraft(content, account, options)
-      await saveDraft(id, account, checkpoints)
+      await saveDraft(
+        () => checkpoints.save(DRAFT, id),
+        (deletion) => deleteDraft(id, account, deletion),
+      )
     }
     if (content.mediaItems.length > 0 && !checkpoints.get(MEDIA)) {
       await checkpoints.save(MEDIA, JSON.stringify(await waitForMedia(content, account, checkpoints, options)))
@@ -97,18 +100,6 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     const timeoutMs = plans.length === 0 ? undefined : UPLOAD_TIMEOUT_MS
     const options = { token: toTokenPair(account), signal, ...(timeoutMs !== undefined && { timeoutMs }) }
     return (await to.send(call, readCreated, options)).id
-  }
-
-  /** Stores the draft's id. If that is refused, the draft is deleted, since nothing would ever publish or delete it. */
-  async function saveDraft(id: string, account: Credentials, checkpoints: Checkpoints): Promise<void> {
-    try {
-      await checkpoints.save(DRAFT, id)
-    } catch (error) {
-      // guard: draft that may be stored
-      if (error instanceof CheckpointUnknown) throw error
-      await deleteDraft(id, account, { signal: AbortSignal.timeout(REMOVE_TIMEOUT_MS) }).catch(() => undefined)
-      throw error
-    }
   }
 
   async function deleteDraft(id: string, account: Credentials, { signal }: CallOptions): Promise<void> {

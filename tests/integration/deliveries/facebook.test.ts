@@ -10,6 +10,8 @@ import { testConfig } from '../../support/servers.ts'
 import { film } from '../../support/film.ts'
 
 const FEED = '/feed'
+/** The call that publishes a draft. */
+const VISIBLE = { method: 'POST', path: 'published=true' }
 
 let meta: Meta
 let control: Control
@@ -118,7 +120,7 @@ const DUPLICATE = { error: { message: '(#506) Duplicate status message', type: '
 
 publishedOnce({
   control: () => control,
-  call: { method: 'POST', path: FEED },
+  call: VISIBLE,
   async connectUser() {
     const user = await connectUser()
     return { ...user, publish: (text) => user.publish({ text }) }
@@ -128,7 +130,7 @@ publishedOnce({
 it('a post whose answer calls it a repeat of itself is published once', async () => {
   const user = await connectUser()
   const action = { statusAfterAccept: 400, body: DUPLICATE }
-  await control.fault({ method: 'POST', path: FEED, times: 1, action })
+  await control.fault({ ...VISIBLE, times: 1, action })
   const { status, platformStatuses } = await user.until(await user.publish({ text: 'Only once' }))
   expect(status).toBe('COMPLETED')
   const records = await user.publicPosts()
@@ -138,15 +140,15 @@ it('a post whose answer calls it a repeat of itself is published once', async ()
 
 it('photos with a lost answer are published once', async () => {
   const user = await connectUser()
-  await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
+  await control.fault({ ...VISIBLE, times: 1, action: { dropAfterAccept: true } })
   const postId = await user.publish({ text: 'Once', mediaItems: [await user.upload()] })
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
   expect(await user.publicPosts()).toHaveLength(1)
 })
 
-it('a video with a lost answer is found when it becomes visible', async () => {
+it('a video with a lost answer is published once', async () => {
   const user = await connectUser()
-  await control.fault({ method: 'POST', path: '/videos', times: 1, action: { dropAfterAccept: true } })
+  await control.fault({ ...VISIBLE, times: 1, action: { dropAfterAccept: true } })
   const postId = await user.publish({ text: 'Found', mediaItems: [await user.uploadVideo()] })
   const { status, platformStatuses } = await user.until(postId)
   expect(status).toBe('COMPLETED')
@@ -155,9 +157,30 @@ it('a video with a lost answer is found when it becomes visible', async () => {
   expect(platformStatuses[0]).toMatchObject({ platformPostId: entry!.id })
 })
 
+it('a video that Facebook cannot process is not published, and its post says why', async () => {
+  const user = await connectUser()
+  meta.failNextVideo('The copyright check failed.')
+  const postId = await user.publish({ text: 'Copied', mediaItems: [await user.uploadVideo()] })
+  const { platformStatuses } = await poll(
+    () => user.status(postId),
+    ({ platformStatuses: [entry] }) => Boolean(entry!.error),
+  )
+  expect(platformStatuses[0]).toMatchObject({ status: 'pending', errorCode: 'media_fetch_failed' })
+  expect(platformStatuses[0]!.error).toMatch(/^Facebook could not process the video\. .*The copyright check failed\./)
+  expect(await user.publicPosts()).toEqual([])
+})
+
+it('a lost call is repeated immediately, because a draft is published once', async () => {
+  const user = await connectUser()
+  await control.fault({ ...VISIBLE, times: 1, action: { cut: true } })
+  const { status } = await user.until(await user.publish({ text: 'Repeated' }))
+  expect(status).toBe('COMPLETED')
+  expect(await user.publicPosts()).toHaveLength(1)
+})
+
 it('a post is found next to a post that another person published meanwhile', async () => {
   const user = await connectUser()
-  await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
+  await control.fault({ ...VISIBLE, times: 1, action: { dropAfterAccept: true } })
   meta.publishElsewhere(user.page, 'By hand')
   const { status, platformStatuses } = await user.until(await user.publish({ text: 'By postonce' }))
   expect(status).toBe('COMPLETED')
@@ -165,9 +188,11 @@ it('a post is found next to a post that another person published meanwhile', asy
   expect(own.map(({ id }) => id)).toEqual([platformStatuses[0]!.platformPostId])
 })
 
-it('a post that a person may have edited is not sent again', async () => {
+it('a post on a page without drafts that a person may have edited is not sent again', async () => {
   const user = await connectUser()
   meta.publishElsewhere(user.page, 'By hand')
+  const refused = { error: { type: 'OAuthException', code: 200, message: 'No drafts' } }
+  await control.fault({ method: 'POST', path: FEED, times: 1, action: { status: 403, body: refused } })
   await control.fault({ method: 'POST', path: FEED, times: 1, action: { cut: true } })
   const postId = await user.publish({ text: 'Lost on its way' })
   interface Event {
@@ -179,7 +204,7 @@ it('a post that a person may have edited is not sent again', async () => {
   const reconciled = await poll(timeline, (events) => events.some(({ type }) => type === 'reconcile'))
   expect(reconciled.find(({ type }) => type === 'reconcile')).toMatchObject({ result: 'unknown' })
   expect(await user.status(postId)).toMatchObject({ status: 'PROCESSING' })
-  expect(await user.requests('POST', FEED)).toHaveLength(1)
+  expect(await user.requests('POST', FEED)).toHaveLength(2)
 })
 
 it('a post cancelled after its photo upload leaves nothing visible', async () => {
@@ -212,7 +237,7 @@ it('the sentence of Facebook about a checkpoint is in the post, in the health of
   const user = await connectUser()
   const message = 'You cannot access the app till you log in to www.facebook.com and follow the instructions given.'
   const action = refusal({ code: 190, error_subcode: 459, message })
-  await control.fault({ method: 'POST', path: FEED, times: 1, action })
+  await control.fault({ ...VISIBLE, times: 1, action })
   const { platformStatuses } = await user.until(await user.publish({ text: 'Checked' }))
   expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
   expect(platformStatuses[0]!.error).toContain(message)
@@ -225,7 +250,7 @@ it('a page that its login no longer shows fails with "connect it again", and its
   const user = await connectUser()
   const action = refusal({ code: 100, error_subcode: 33, message: 'Unsupported post request. Object does not exist' })
   await control.fault({ method: 'POST', path: FEED, times: 1, action })
-  await control.fault({ method: 'GET', path: `/${user.page.id}`, times: 1, action })
+  await control.fault({ method: 'GET', path: `/${user.page.id}?`, times: 1, action })
   const { platformStatuses } = await user.until(await user.publish({ text: 'Unlinked' }))
   expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'permission' })
   expect(platformStatuses[0]!.error).toContain('connect it again')
@@ -247,13 +272,13 @@ it('an Instagram account that was unlinked fails with "connect it again", and is
 
 it('a post in doubt names the expired login, and is found as soon as the account is connected again', async () => {
   const user = await connectUser()
-  await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
+  await control.fault({ ...VISIBLE, times: 1, action: { dropAfterAccept: true } })
   const revoked = refusal({
     code: 190,
     error_subcode: 460,
     message: 'The session is invalid: the password was changed',
   })
-  await control.fault({ method: 'GET', path: '/published_posts', times: 1, action: revoked })
+  await control.fault({ method: 'GET', path: 'fields=is_published', times: 1, action: revoked })
   const postId = await user.publish({ text: 'In doubt' })
   const waiting = await poll(
     () => user.status(postId),

@@ -49,8 +49,8 @@ export async function facebookWorld(
         { signal: AbortSignal.timeout(20_000) },
       ),
 
-    newAccount: async (): Promise<Credentials> =>
-      withVersion((await connection(world.newPerson().person.id)).credentials),
+    newAccount: async ({ takesDrafts = true } = {}): Promise<Credentials> =>
+      withVersion((await connection(world.newPerson({ takesDrafts }).person.id)).credentials),
 
     stopServer: () => world.stop(),
     close,

@@ -1,8 +1,8 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Fault } from '../../../sandbox/platforms/faults.ts'
 import type { MediaItem, Published } from '../../../src/domain/posts/post.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost } from '../../../src/platforms/contract.ts'
+import { CheckpointUnknown } from '../../../src/platforms/errors.ts'
 import { facebookWorld, PUBLISH_TIMEOUT_MS, type FacebookWorld } from './facebook-support.ts'
 import { REDIRECT_URI, SCOPES, VERSION } from '../shared/meta-support.ts'
 import {
@@ -19,6 +19,8 @@ import { chooseFirst } from '../shared/choose-first.ts'
 import { film } from '../../support/film.ts'
 
 const FEED = '/feed'
+/** Part of the path of the call that publishes a draft. */
+const VISIBLE = 'published=true'
 
 let stored: Awaited<ReturnType<typeof storedMedia>>
 let world: FacebookWorld
@@ -45,6 +47,21 @@ async function publish(
   await world.adapter.prepare(post, as, delivery, options())
   return world.adapter.publish(post, as, delivery, options())
 }
+
+const prepare = (post: OutgoingPost, delivery: DeliveryCheckpoints, as = account) =>
+  world.adapter.prepare(post, as, delivery, options())
+const commit = (post: OutgoingPost, delivery: DeliveryCheckpoints, as = account) =>
+  world.adapter.publish(post, as, delivery, options())
+/** An account of a page that refuses drafts. */
+const newDirectAccount = () => world.newAccount({ takesDrafts: false })
+/** A delivery on such a page. */
+function newDirectDelivery(startedAt?: Date) {
+  const delivery = newDelivery(startedAt)
+  delivery.handles.set('direct', 'true')
+  return delivery
+}
+const draftOf = (delivery: DeliveryCheckpoints) =>
+  JSON.parse(delivery.get('draft')!) as { id: string; createdAt: number }
 
 const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, overrides = {}, as = account) =>
   world.adapter.reconcile(post, as, delivery, searchOptions(overrides))
@@ -273,14 +290,14 @@ describe('a connected page', () => {
 })
 
 describe('posts', () => {
-  it('a text post is published unchanged by one call that returns its URL', async () => {
+  it('a text post is published unchanged by one call to its draft', async () => {
     const delivery = newDelivery()
     const post = newPost('Crème & <b>café</b>\n\nnaïve ☕')
     await world.adapter.prepare(post, account, delivery, options())
     const before = (await world.control.requests()).length
     const { platformPostId, platformPostUrl } = await world.adapter.publish(post, account, delivery, options())
     expect((await world.control.requests()).slice(before).map(({ path }) => path)).toEqual([
-      `/${VERSION}/${account.accountId}/feed`,
+      `/${VERSION}/${platformPostId}?is_published=true`,
     ])
     expect(await withText(post.content.text)).toMatchObject([{ id: platformPostId, media: [] }])
     const shown = await fetch(platformPostUrl)
@@ -288,9 +305,12 @@ describe('posts', () => {
   })
 
   it('a post has a URL even if none was returned', async () => {
-    const body = { id: `${account.accountId}_77` }
+    const as = await newDirectAccount()
+    const [post, delivery] = [newPost('no address'), newDelivery()]
+    await prepare(post, delivery, as)
+    const body = { id: `${as.accountId}_77` }
     await world.control.addFault({ method: 'POST', path: FEED, times: 1, action: { status: 200, body } })
-    expect(await publish(newPost('no address'))).toEqual({
+    expect(await commit(post, delivery, as)).toEqual({
       platformPostId: body.id,
       platformPostUrl: `${world.meta.facebook.url}/${body.id}`,
     })
@@ -310,12 +330,15 @@ describe('posts', () => {
   })
 
   it('a post is published without the preview when Facebook cannot make one', async () => {
-    const delivery = newDelivery()
     const post = newPost('See https://nothing.invalid/here')
-    const error = await platformErrorOf(publish(post, delivery))
-    expect(error).toMatchObject({ class: 'media_not_ready', certain: true })
-    await publish(post, delivery)
+    await publish(post)
     expect(await withText(post.content.text)).toHaveLength(1)
+    const [as, delivery] = [await newDirectAccount(), newDelivery()]
+    await prepare(post, delivery, as)
+    await delivery.save('withoutLink', '')
+    expect(await platformErrorOf(commit(post, delivery, as))).toMatchObject({ class: 'media_not_ready', certain: true })
+    await publish(post, delivery, as)
+    expect(await withText(post.content.text)).toHaveLength(2)
   })
 
   it('a post that is too long is refused before anything is sent', async () => {
@@ -351,26 +374,39 @@ describe('photos', () => {
   })
 
   it('photos that Facebook has lost are uploaded again', async () => {
-    const delivery = newDelivery()
-    const post = newPost('lost photos', [await png()])
-    await world.adapter.prepare(post, account, delivery, options())
-    await delivery.save('photo.0', JSON.stringify({ id: '1', uploadedAt: Date.now() }))
-    expect(await platformErrorOf(world.adapter.publish(post, account, delivery, options()))).toMatchObject({
-      class: 'media_not_ready',
-      certain: true,
-    })
-    await publish(post, delivery)
-    expect(await withText('lost photos')).toHaveLength(1)
+    for (const as of [account, await newDirectAccount()]) {
+      const [post, delivery] = [newPost(`lost photos of ${as.handle}`, [await png()]), newDelivery()]
+      await prepare(post, delivery, as)
+      await delivery.save('draft', '')
+      await delivery.save('photo.0', JSON.stringify({ id: '1', uploadedAt: Date.now() }))
+      expect(await platformErrorOf(publish(post, delivery, as))).toMatchObject({ certain: true })
+      await publish(post, delivery, as)
+      expect(await withText(post.content.text)).toHaveLength(1)
+    }
   })
 
-  it('photos are uploaded again after half a day', async () => {
-    const delivery = newDelivery()
-    const post = newPost('old photos', [await png()])
-    await world.adapter.prepare(post, account, delivery, options())
-    const { id } = JSON.parse(delivery.get('photo.0')!) as { id: string }
-    await delivery.save('photo.0', JSON.stringify({ id, uploadedAt: Date.now() - 13 * 3_600_000 }))
-    await world.adapter.prepare(post, account, delivery, options())
-    expect(JSON.parse(delivery.get('photo.0')!)).not.toMatchObject({ id })
+  it('photos of a draft whose answer was lost are uploaded again', async () => {
+    const [post, delivery] = [newPost('taken photos', [await png()]), newDelivery()]
+    await world.control.addFault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(await platformErrorOf(prepare(post, delivery))).toMatchObject({ class: 'transient' })
+    }
+    await publish(post, delivery)
+    expect(await withText('taken photos')).toHaveLength(1)
+  })
+
+  it('photos are uploaded again after half a day, and their draft is created again', async () => {
+    const [post, delivery] = [newPost('old photos', [await png()]), newDelivery()]
+    await prepare(post, delivery)
+    const [photo, draft] = [JSON.parse(delivery.get('photo.0')!) as { id: string }, draftOf(delivery)]
+    const before = Date.now() - 13 * 3_600_000
+    await delivery.save('photo.0', JSON.stringify({ ...photo, uploadedAt: before }))
+    await delivery.save('draft', JSON.stringify({ ...draft, createdAt: before }))
+    await publish(post, delivery)
+    expect(JSON.parse(delivery.get('photo.0')!)).not.toMatchObject({ id: photo.id })
+    expect(draftOf(delivery).id).not.toBe(draft.id)
+    expect((await world.graph('GET', `/${draft.id}`, {}, account.accessToken)).code).toBe(100)
+    expect(await withText('old photos')).toHaveLength(1)
   })
 
   it('missing photos are reported before the claim', async () => {
@@ -379,57 +415,217 @@ describe('photos', () => {
   })
 })
 
+describe('drafts', () => {
+  it('the call that publishes a draft may be repeated', async () => {
+    const [as, post, delivery] = [await world.newAccount(), newPost('published twice'), newDelivery()]
+    await prepare(post, delivery, as)
+    expect(await ledgerOf(as)).toEqual([])
+    // A call that is still on its way needs no wait.
+    expect(await reconcile(post, delivery, { calledAt: new Date(), wasAnswered: false }, as)).toBe('absent')
+    const published = await commit(post, delivery, as)
+    expect(await commit(post, { ...delivery, isRepeat: true }, as)).toEqual(published)
+    expect(await ledgerOf(as)).toHaveLength(1)
+  })
+
+  it('a call that takes effect after its repeat publishes nothing more', async () => {
+    const [as, post, delivery] = [await world.newAccount(), newPost('late'), newDelivery()]
+    await prepare(post, delivery, as)
+    const action = { delayMs: PUBLISH_TIMEOUT_MS + 1_000 }
+    await world.control.addFault({ method: 'POST', path: VISIBLE, times: 1, action })
+    expect(await platformErrorOf(commit(post, delivery, as))).toMatchObject({ certain: false })
+    expect(await reconcile(post, delivery, { calledAt: new Date(), wasAnswered: false }, as)).toBe('absent')
+    await commit(post, { ...delivery, isRepeat: true }, as)
+    const calls = async () =>
+      (await world.control.requests())
+        .filter((request) => request.account === as.accountId && request.path.includes(VISIBLE))
+        .map(({ status }) => status)
+    await expect.poll(calls, { timeout: 20_000 }).toEqual([200, 200])
+    expect(await ledgerOf(as)).toHaveLength(1)
+  })
+
+  it('a draft that is published already is found when the repeat is refused', async () => {
+    const [as, post, delivery] = [await world.newAccount(), newPost('refused as published'), newDelivery()]
+    const published = await publish(post, delivery, as)
+    await world.control.addFault({
+      method: 'POST',
+      path: VISIBLE,
+      times: 1,
+      action: { status: 400, body: refusal(100) },
+    })
+    expect(await commit(post, { ...delivery, isRepeat: true }, as)).toEqual(published)
+    await world.control.addFault({
+      method: 'POST',
+      path: VISIBLE,
+      times: 1,
+      action: { status: 400, body: refusal(100) },
+    })
+    await world.control.addFault({ method: 'GET', path: 'is_published', times: 1, action: { status: 503 } })
+    expect(await platformErrorOf(commit(post, { ...delivery, isRepeat: true }, as))).toMatchObject({ certain: false })
+  })
+
+  it('a draft that its people have deleted is created again, unless it may have been published', async () => {
+    const [as, post, delivery] = [await world.newAccount(), newPost('deleted draft'), newDelivery()]
+    await prepare(post, delivery, as)
+    await world.control.deletePost(draftOf(delivery).id)
+    const repeat = { ...delivery, isRepeat: true }
+    expect(await platformErrorOf(commit(post, repeat, as))).toMatchObject({ certain: false })
+    expect(await reconcile(post, repeat, {}, as)).toBe('undecidable')
+    expect(await platformErrorOf(commit(post, delivery, as))).toMatchObject({ class: 'media_not_ready', certain: true })
+    await publish(post, delivery, as)
+    expect(await ledgerOf(as)).toHaveLength(1)
+  })
+
+  it('a draft is discarded, and a published one stays', async () => {
+    const [as, post, delivery] = [await world.newAccount(), newPost('discarded'), newDelivery()]
+    const discard = () => world.adapter.discard!(delivery, as, options())
+    await discard()
+    await prepare(post, delivery, as)
+    await discard()
+    expect((await world.graph('GET', `/${draftOf(delivery).id}`, {}, as.accessToken)).code).toBe(100)
+    await discard()
+    await delivery.save('draft', '')
+    await publish(post, delivery, as)
+    await discard()
+    expect(await ledgerOf(as)).toHaveLength(1)
+  })
+
+  it.each([
+    ['is refused', new Error('the post has changed'), 100],
+    ['may be stored', new CheckpointUnknown(new Error('connection closed')), undefined],
+  ])('a draft whose id %s is deleted unless it may be stored', async (_, error, code) => {
+    const [as, stored] = [await world.newAccount(), newDelivery()]
+    const ids: string[] = []
+    const delivery = {
+      ...stored,
+      async save(_: string, value: string) {
+        ids.push((JSON.parse(value) as { id: string }).id)
+        throw error
+      },
+    }
+    await expect(prepare(newPost('not stored'), delivery, as)).rejects.toBe(error)
+    expect((await world.graph('GET', `/${ids[0]}`, {}, as.accessToken)).code).toBe(code)
+  })
+
+  it('a page that refuses drafts gets its posts directly', async () => {
+    const [as, post, delivery] = [await newDirectAccount(), newPost('directly'), newDelivery()]
+    await prepare(post, delivery, as)
+    expect(await ledgerOf(as)).toEqual([])
+    const published = await commit(post, delivery, as)
+    expect(await ledgerOf(as)).toMatchObject([{ id: published.platformPostId, text: 'directly' }])
+    expect(await reconcile(post, delivery, {}, as)).toEqual(published)
+  })
+
+  it('a restored delivery finds a post whose draft was created hours before', async () => {
+    const [as, post] = [await world.newAccount(), newPost('created early')]
+    const published = await publish(post, newDelivery(), as)
+    const restored = newDelivery(new Date(Date.now() + 11 * 3_600_000))
+    expect(await reconcile(post, restored, { isRestored: true }, as)).toEqual(published)
+  })
+})
+
 describe('videos', () => {
-  it('a video is published by one call with a working URL', async () => {
+  const videoPost = async (text: string) => newPost(text, [await stored.add(film(), 'video/mp4')])
+
+  it('a video is published after its processing by one call with a working URL', async () => {
     const delivery = newDelivery()
-    const post = newPost('Waves', [await stored.add(film(), 'video/mp4')])
-    await world.adapter.prepare(post, account, delivery, options())
-    const { platformPostId, platformPostUrl } = await world.adapter.publish(post, account, delivery, options())
+    const post = await videoPost('Waves')
+    await prepare(post, delivery)
+    const { platformPostId, platformPostUrl } = await commit(post, delivery)
     expect(await withText('Waves')).toMatchObject([{ id: platformPostId, media: [{ type: 'video/mp4' }] }])
     expect(platformPostUrl).toMatch(`${world.meta.facebook.url}/reel/${platformPostId}`)
     expect((await fetch(platformPostUrl)).status).toBe(200)
-  })
-
-  it.each<[string, Fault['action']]>([
-    ['cannot be asked about yet', { status: 400, body: refusal(100, 33) }],
-    ['is not returned in time', { hang: true }],
-  ])('a video has a URL even when it %s', async (_, action) => {
-    const post = newPost('No address', [await stored.add(film(), 'video/mp4')])
-    const delivery = newDelivery()
-    await world.adapter.prepare(post, account, delivery, options())
-    await world.control.addFault({ method: 'GET', path: 'permalink_url', times: 1, action })
-    // The wait for the URL ends long before the call's own deadline.
-    const { signal } = options()
-    const { platformPostId, platformPostUrl } = await world.adapter.publish(post, account, delivery, { signal })
-    expect(signal.aborted).toBe(false)
-    expect(platformPostUrl).toBe(`${world.meta.facebook.url}/reel/${platformPostId}`)
+    expect(await reconcile(post, delivery)).toEqual({ platformPostId, platformPostUrl })
   })
 
   it('a video has a longer deadline, since Facebook fetches it during the call', async () => {
     const delivery = newDelivery()
-    const post = newPost('Large', [await stored.add(film(), 'video/mp4')])
-    await world.adapter.prepare(post, account, delivery, options())
+    const post = await videoPost('Large')
     await world.control.addFault({
       method: 'POST',
       path: '/videos',
       times: 1,
       action: { delayMs: PUBLISH_TIMEOUT_MS + 500 },
     })
-    await world.adapter.publish(post, account, delivery, options())
+    await publish(post, delivery)
     expect(await withText('Large')).toHaveLength(1)
     expect(world.adapter.publishTimeoutMs!(post)).toBeGreaterThan(PUBLISH_TIMEOUT_MS)
     expect(world.adapter.publishTimeoutMs!(newPost('Words'))).toBe(PUBLISH_TIMEOUT_MS)
   })
 
-  it('an invalid video is detected', async () => {
-    const post = newPost('', [await stored.add(film(), 'video/mp4')])
-    const delivery = newDelivery()
-    await world.adapter.prepare(post, account, delivery, options())
-    await delivery.save('video', (await png()).storageUrl)
-    expect(await platformErrorOf(world.adapter.publish(post, account, delivery, options()))).toMatchObject({
-      class: 'validation',
+  it('a video whose processing takes long is awaited by later attempts', async () => {
+    const slow = await facebookWorld(stored.media, { processingMs: 3_000 }, { processingWaitMs: 700 })
+    try {
+      const [as, post, delivery] = [await slow.newAccount(), await videoPost('Slow'), newDelivery()]
+      const attempt = () => slow.adapter.prepare(post, as, delivery, options())
+      expect(await platformErrorOf(attempt())).toMatchObject({ class: 'media_not_ready', certain: true })
+      const { id } = draftOf(delivery)
+      await expect
+        .poll(
+          () =>
+            attempt().then(
+              () => 'ready',
+              () => 'not yet',
+            ),
+          { timeout: 50_000 },
+        )
+        .toBe('ready')
+      expect(await slow.control.ledger()).toEqual([])
+      await slow.adapter.publish(post, as, delivery, options())
+      expect(await slow.control.ledger()).toMatchObject([{ id }])
+    } finally {
+      await slow.stop()
+    }
+  })
+
+  it('a video that Facebook cannot process fails with its sentence before it is public, and is uploaded again', async () => {
+    const [as, post, delivery] = [await world.newAccount(), await videoPost('Copied'), newDelivery()]
+    world.meta.failNextVideo('The copyright check failed.')
+    const failed = await platformErrorOf(prepare(post, delivery, as))
+    expect(failed).toMatchObject({
+      class: 'media_fetch_failed',
       certain: true,
+      platformReason: { text: 'The copyright check failed.' },
     })
+    expect(await ledgerOf(as)).toEqual([])
+    await publish(post, delivery, as)
+    expect(await ledgerOf(as)).toHaveLength(1)
+  })
+
+  it('a video that Facebook has lost is uploaded again', async () => {
+    const [as, post, delivery] = [await world.newAccount(), await videoPost('Lost'), newDelivery()]
+    await prepare(post, delivery, as)
+    const draft = draftOf(delivery)
+    await world.control.deletePost(draft.id)
+    await delivery.save('draft', JSON.stringify({ ...draft, createdAt: Date.now() - 120_000, isReady: false }))
+    expect(await platformErrorOf(prepare(post, delivery, as))).toMatchObject({ class: 'transient', certain: true })
+    await publish(post, delivery, as)
+    expect(await ledgerOf(as)).toHaveLength(1)
+  })
+
+  it('a video that was published directly counts once it is ready', async () => {
+    const [as, post, delivery] = [await newDirectAccount(), await videoPost('Direct'), newDelivery()]
+    expect(await platformErrorOf(publish(post, delivery, as))).toMatchObject({
+      class: 'media_not_ready',
+      certain: false,
+    })
+    const [entry] = await ledgerOf(as)
+    await expect
+      .poll(() => reconcile(post, delivery, {}, as), { timeout: 50_000 })
+      .toMatchObject({ platformPostId: entry!.id })
+  })
+
+  it('a video that was published directly and could not be processed fails with the sentence of Facebook', async () => {
+    const [as, post, delivery] = [await newDirectAccount(), await videoPost('Broken'), newDelivery()]
+    await prepare(post, delivery, as)
+    world.meta.failNextVideo('The copyright check failed.')
+    await platformErrorOf(commit(post, delivery, as))
+    await expect.poll(() => reconcile(post, delivery, {}, as), { timeout: 50_000 }).toBe('absent')
+    expect(await platformErrorOf(prepare(post, delivery, as))).toMatchObject({
+      class: 'media_fetch_failed',
+      platformReason: { text: 'The copyright check failed.' },
+    })
+    await prepare(post, delivery, as)
+    expect(await ledgerOf(as)).toEqual([])
   })
 })
 
@@ -440,7 +636,7 @@ describe('exactly one Facebook post', () => {
     const delivery = newDelivery()
     const post = newPost('published after all\nhttps://example.test/')
     await world.adapter.prepare(post, as, delivery, options())
-    await world.control.addFault({ method: 'POST', path: FEED, times: 1, action })
+    await world.control.addFault({ method: 'POST', path: VISIBLE, times: 1, action })
     expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
       class: 'transient',
       certain: false,
@@ -450,20 +646,23 @@ describe('exactly one Facebook post', () => {
     expect(await reconcile(post, delivery, {}, as)).toMatchObject({ platformPostId: entry!.id })
   })
 
-  it('a post with photos is found by them, whatever its text is now', async () => {
-    const as = await world.newAccount()
-    const delivery = newDelivery()
-    const post = newPost('with photos', [await png(), await png()])
-    const published = await publish(post, delivery, as)
-    expect(await reconcile(post, delivery, {}, as)).toEqual(published)
-    world.meta.rewrite(published.platformPostId, 'other words')
-    expect(await reconcile(post, delivery, {}, as)).toEqual(published)
-  })
+  it.each([true, false])(
+    'a post with photos is found, whatever its text is now: by its draft: %s',
+    async (takesDrafts) => {
+      const as = await world.newAccount({ takesDrafts })
+      const delivery = newDelivery()
+      const post = newPost('with photos', [await png(), await png()])
+      const published = await publish(post, delivery, as)
+      expect(await reconcile(post, delivery, {}, as)).toEqual(published)
+      world.meta.rewrite(published.platformPostId, 'other words')
+      expect(await reconcile(post, delivery, {}, as)).toEqual(published)
+    },
+  )
 
-  it('a video post is found even if it appears much later', async () => {
+  it('a video that was published directly is found even if it appears much later', async () => {
     const slow = await facebookWorld(stored.media, { processingMs: 3_000 })
     try {
-      const as = await slow.newAccount()
+      const as = await slow.newAccount({ takesDrafts: false })
       const delivery = newDelivery()
       const post = newPost('Slow', [await stored.add(film(), 'video/mp4')])
       await slow.adapter.prepare(post, as, delivery, options())
@@ -482,8 +681,18 @@ describe('exactly one Facebook post', () => {
 })
 
 describe('the same text as the previous post', () => {
-  const publishSameText = async () => {
+  it('a draft with a repeated text is refused', async () => {
     const as = await world.newAccount()
+    await publish(newPost('again'), newDelivery(), as)
+    expect(await platformErrorOf(publish(newPost('again'), newDelivery(), as))).toMatchObject({
+      class: 'validation',
+      certain: true,
+    })
+    expect(await ledgerOf(as)).toHaveLength(1)
+  })
+
+  const publishSameText = async () => {
+    const as = await newDirectAccount()
     await publish(newPost('again'), newDelivery(), as)
     const delivery = newDelivery()
     const post = newPost('again')
@@ -515,16 +724,16 @@ describe('the same text as the previous post', () => {
   })
 })
 
-describe('the search for a published post', () => {
+describe('the search for a post that was published directly', () => {
   it('a post is recognised after changes of white space', async () => {
-    const as = await world.newAccount()
+    const as = await newDirectAccount()
     const delivery = newDelivery()
     const published = await publish(newPost('one\ntwo  three'), delivery, as)
     expect(await reconcile(newPost(' one two\n\nthree\n'), delivery, {}, as)).toEqual(published)
   })
 
   it('a rewritten post is undecidable, and an unchanged foreign post does not matter', async () => {
-    const as = await world.newAccount()
+    const as = await newDirectAccount()
     const delivery = newDelivery()
     const post = newPost('before')
     const { platformPostId } = await publish(post, delivery, as)
@@ -539,7 +748,7 @@ describe('the search for a published post', () => {
   })
 
   it('posts on record for others are skipped, and the oldest of equal ones is taken', async () => {
-    const as = await world.newAccount()
+    const as = await newDirectAccount()
     const post = newPost('twins')
     const [first, second] = [
       world.meta.publishElsewhere({ id: as.accountId }, 'twins'),
@@ -547,9 +756,11 @@ describe('the search for a published post', () => {
     ]
     world.meta.publishElsewhere({ id: as.accountId }, 'twins')
     const taking = (ids: string[]) => ({ isTaken: async (id: string) => ids.includes(id) })
-    expect(await reconcile(post, newDelivery(), {}, as)).toMatchObject({ platformPostId: first.id })
-    expect(await reconcile(post, newDelivery(), taking([first.id]), as)).toMatchObject({ platformPostId: second.id })
-    expect(await reconcile(post, newDelivery(), { isTaken: async () => true }, as)).toBe('absent')
+    expect(await reconcile(post, newDirectDelivery(), {}, as)).toMatchObject({ platformPostId: first.id })
+    expect(await reconcile(post, newDirectDelivery(), taking([first.id]), as)).toMatchObject({
+      platformPostId: second.id,
+    })
+    expect(await reconcile(post, newDirectDelivery(), { isTaken: async () => true }, as)).toBe('absent')
   })
 
   it('a video is recognised by its own id when its post is found', async () => {
@@ -561,31 +772,31 @@ describe('the search for a published post', () => {
     )
     // Texts that the server may have normalized.
     const post = newPost('A film!')
-    await expect.poll(() => reconcile(post, newDelivery(), {}, as), { timeout: 50_000 }).toBe('undecidable')
+    await expect.poll(() => reconcile(post, newDirectDelivery(), {}, as), { timeout: 50_000 }).toBe('undecidable')
     const isTaken = async (id: string) => id === platformPostId
-    expect(await reconcile(post, newDelivery(), { isTaken }, as)).toBe('absent')
+    expect(await reconcile(post, newDirectDelivery(), { isTaken }, as)).toBe('absent')
   })
 
   it('photos with the same text are distinguished', async () => {
-    const as = await world.newAccount()
+    const as = await newDirectAccount()
     const [one, other] = [newDelivery(), newDelivery()]
     const post = newPost('same words', [await png()])
     const published = await publish(post, one, as)
     await world.adapter.prepare(post, as, other, options())
     expect(await reconcile(post, one, {}, as)).toEqual(published)
     expect(await reconcile(post, other, {}, as)).toBe('undecidable')
-    expect(await reconcile(newPost('same words'), newDelivery(), {}, as)).toBe('undecidable')
+    expect(await reconcile(newPost('same words'), newDirectDelivery(), {}, as)).toBe('undecidable')
   })
 
   it('the search starts at the first call', async () => {
-    const as = await world.newAccount()
+    const as = await newDirectAccount()
     const post = newPost('said before')
     await publish(post, newDelivery(), as)
-    expect(await reconcile(post, newDelivery(new Date(Date.now() + 120_000)), {}, as)).toBe('absent')
+    expect(await reconcile(post, newDirectDelivery(new Date(Date.now() + 120_000)), {}, as)).toBe('absent')
   })
 
   it('a post is found behind many others, and undecidable behind too many', async () => {
-    const as = await world.newAccount()
+    const as = await newDirectAccount()
     const delivery = newDelivery()
     const post = newPost('the first of many')
     const published = await publish(post, delivery, as)
@@ -596,9 +807,9 @@ describe('the search for a published post', () => {
   })
 
   it('a post is not reported as absent while the call may be in flight', async () => {
-    const as = await world.newAccount()
+    const as = await newDirectAccount()
     const reconcileAfter = (seconds: number) =>
-      reconcile(newPost('not yet'), newDelivery(), { calledAt: new Date(Date.now() - seconds * 1_000) }, as)
+      reconcile(newPost('not yet'), newDirectDelivery(), { calledAt: new Date(Date.now() - seconds * 1_000) }, as)
     expect(await reconcileAfter(20)).toBe('in-flight')
     expect(await reconcileAfter(40)).toBe('absent')
   })
@@ -635,7 +846,7 @@ describe('refusals', () => {
     [400, 368, 4_854_002, 'blocked_by_platform', true],
     [400, 100, 1_609_005, 'media_not_ready', true],
     [400, 100, 1_609_008, 'media_not_ready', true],
-    [400, 100, 1_366_051, 'duplicate', true],
+    [400, 100, 1_366_051, 'validation', true],
     [400, 324, 1_366_046, 'validation', true],
     [400, 324, 2_069_019, 'media_fetch_failed', true],
     [400, 389, undefined, 'media_fetch_failed', true],
@@ -645,10 +856,10 @@ describe('refusals', () => {
     [400, 100, 1_404_078, 'blocked_by_platform', true],
     [400, 1, 1_363_047, 'transient', true],
     [400, 1, 1_609_010, 'transient', true],
-    [400, 506, undefined, 'duplicate', true],
+    [400, 506, undefined, 'validation', true],
   ])('%i with code %i and subcode %s is %s', async (status, code, subcode, expected, certain) => {
     const body = refusal(code, subcode)
-    await world.control.addFault({ method: 'POST', path: FEED, times: 1, action: { status, body } })
+    await world.control.addFault({ method: 'POST', path: VISIBLE, times: 1, action: { status, body } })
     const refused = await platformErrorOf(publish(newPost('refused')))
     expect(refused).toMatchObject({ class: expected, certain })
     expect(refused.message).toMatch(/^Facebook /)
@@ -659,9 +870,10 @@ describe('refusals', () => {
     const strict = await facebookWorld(stored.media, { callsPerHour: 3 })
     try {
       const as = await strict.newAccount()
-      const send = (text: string) => strict.adapter.publish(newPost(text), as, newDelivery(), options())
-      for (const text of ['one', 'two', 'three']) await send(text)
-      const { retryAfterMs, ...refused } = await platformErrorOf(send('four'))
+      const [post, delivery] = [newPost('one too many'), newDelivery()]
+      for (let call = 0; call < 2; call++) await strict.adapter.profile(as, options())
+      await strict.adapter.prepare(post, as, delivery, options())
+      const { retryAfterMs, ...refused } = await platformErrorOf(strict.adapter.publish(post, as, delivery, options()))
       expect(refused).toMatchObject({ class: 'rate_limited', certain: true })
       expect(retryAfterMs! / 60_000).toBeGreaterThan(0)
       expect(retryAfterMs! / 60_000).toBeLessThanOrEqual(60)

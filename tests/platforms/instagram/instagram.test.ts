@@ -173,7 +173,7 @@ describe('Instagram', () => {
     [36_001, 2_207_005, 'validation', true],
     [36_003, 2_207_009, 'validation', true],
     [36_004, 2_207_010, 'validation', true],
-    [100, 33, 'not_found', true],
+    [100, 33, 'media_not_ready', true],
     [190, 463, 'unauthorized', true],
     [10, undefined, 'permission', true],
     [80_002, undefined, 'rate_limited', true],

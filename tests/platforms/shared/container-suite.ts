@@ -18,7 +18,7 @@ const HOUR = 3_600_000
 export interface ContainerWorld {
   adapter: PlatformAdapter
   control: ReturnType<typeof controlOf>
-  store: Pick<ContainerStore, 'failNext' | 'age' | 'publishElsewhere' | 'rewrite'>
+  store: Pick<ContainerStore, 'failNext' | 'age' | 'silence' | 'lose' | 'publishElsewhere' | 'rewrite'>
   newAccount(): Promise<Credentials>
   stop(): Promise<void>
 }
@@ -215,6 +215,90 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       world.store.failNext(permanentProblem)
       expect(await platformErrorOf(prepare(await imagePost('x'), newDelivery()))).toMatchObject({ class: 'validation' })
     })
+
+    it("the platform's explanation of a failed container is in the error", async () => {
+      for (const problem of ['UNKNOWN', permanentProblem]) {
+        world.store.failNext(problem)
+        const { platformReason } = await platformErrorOf(prepare(await imagePost('explained'), newDelivery()))
+        expect(platformReason!.text).toContain(problem)
+      }
+    })
+
+    it('a container without a status is awaited, and neither fails nor is created again', async () => {
+      const patient = await start(stored.media, { processingWaitMs: 700 })
+      try {
+        const as = await patient.newAccount()
+        const [post, delivery] = [await imagePost('silent'), newDelivery()]
+        await prepare(post, delivery, as, patient)
+        const made = containerOf(delivery)
+        // A call makes the next preparation check the container.
+        await patient.control.addFault({ method: 'POST', path: publishPath, times: 1, action: { cut: true } })
+        await platformErrorOf(commit(post, delivery, as, patient))
+        patient.store.silence(made)
+        expect(await platformErrorOf(prepare(post, delivery, as, patient))).toMatchObject({ class: 'media_not_ready' })
+        const search = () => patient.adapter.reconcile(post, as, delivery, searchOptions())
+        expect(await search()).toBe('in-flight')
+        patient.store.silence(made, false)
+        expect(await search()).toBe('absent')
+        await prepare(post, delivery, as, patient)
+        await commit(post, delivery, as, patient)
+        expect(containerOf(delivery)).toBe(made)
+      } finally {
+        await patient.stop()
+      }
+    })
+
+    it('a container that the platform has lost is created again', async () => {
+      const as = await world.newAccount()
+      const [post, delivery] = [await imagePost('lost'), newDelivery()]
+      await prepare(post, delivery, as)
+      const lost = containerOf(delivery)
+      world.store.lose(lost)
+      expect(await platformErrorOf(commit(post, delivery, as))).toMatchObject({
+        class: 'media_not_ready',
+        certain: true,
+      })
+      await publish(post, delivery, as)
+      expect(containerOf(delivery)).not.toBe(lost)
+      expect(await withText('lost')).toHaveLength(1)
+    })
+
+    it('a carousel whose item the platform has lost is created again', async () => {
+      const as = await world.newAccount()
+      const [post, delivery] = [newPost('lost item', [await image(), await image()]), newDelivery()]
+      await prepare(post, delivery, as)
+      const item = JSON.parse(delivery.get('container.1')!) as { id: string }
+      world.store.lose(item.id)
+      await delivery.save('container', '')
+      expect(await platformErrorOf(prepare(post, delivery, as))).toMatchObject({ class: 'transient', certain: true })
+      await publish(post, delivery, as)
+      expect(await withText('lost item')).toHaveLength(1)
+    })
+
+    it.each([false, true])(
+      'a container that is called missing at the visible call is replaced unless it is published: %s',
+      async (isPublished) => {
+        const as = await world.newAccount()
+        const [post, delivery] = [await imagePost(`missing, published: ${isPublished}`), newDelivery()]
+        await prepare(post, delivery, as)
+        const made = containerOf(delivery)
+        const body = { error: { type: 'GraphMethodException', code: 100, error_subcode: 33, message: 'm' } }
+        const action = isPublished ? { statusAfterAccept: 400, body } : { status: 400, body }
+        await world.control.addFault({ method: 'POST', path: publishPath, times: 1, action })
+        expect(await platformErrorOf(commit(post, delivery, as))).toMatchObject({
+          class: 'media_not_ready',
+          certain: !isPublished,
+        })
+        if (isPublished) {
+          const [entry] = await withText(post.content.text)
+          expect(await reconcile(post, delivery, {}, as)).toMatchObject({ platformPostId: entry!.id })
+        } else {
+          await publish(post, delivery, as)
+          expect(containerOf(delivery)).not.toBe(made)
+        }
+        expect(await withText(post.content.text)).toHaveLength(1)
+      },
+    )
 
     it('a slow container is polled again and not created again', async () => {
       const slow = await start(stored.media, { processingMs: 2_500, processingWaitMs: 700 })

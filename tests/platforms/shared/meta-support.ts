@@ -98,10 +98,16 @@ export async function metaWorld(options: MetaOptions = {}) {
   }
 
   /** Creates a person with pages of their own, and then one page for each of the portfolios. */
-  function newPerson({ instagram = true, pages = 1, portfolios = [] as NewPage['portfolio'][] } = {}) {
+  function newPerson({
+    instagram = true,
+    takesDrafts = true,
+    pages = 1,
+    portfolios = [] as NewPage['portfolio'][],
+  } = {}) {
     const own = [...Array<undefined>(pages), ...portfolios].map((portfolio) => ({
       name: uniqueName('Page '),
       username: uniqueName('page'),
+      takesDrafts,
       ...(instagram && { instagram: { username: uniqueName('ig'), name: 'Ann of Instagram' } }),
       ...(portfolio && { portfolio }),
     }))

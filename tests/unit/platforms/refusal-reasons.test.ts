@@ -59,6 +59,13 @@ describe('refusal reasons', () => {
       '100/99',
       'Choose another picture',
     ],
+    [
+      'threads',
+      400,
+      graph({ code: 1, error_user_title: 'Not accepted.', message: 'The media could not be fetched.' }),
+      '1',
+      'Not accepted: The media could not be fetched.',
+    ],
     ['instagram', 400, graph({ code: 36_004, message: 'The caption is too long' }), '36004', 'The caption is too long'],
   ])("a refusal of %s with %i keeps the platform's reason", (platform, status, body, code, text) => {
     expect(classify(platform, status, body).platformReason).toEqual({ code, text })

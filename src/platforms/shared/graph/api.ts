@@ -1,7 +1,7 @@
 import { trimTrailingSlashes } from '../../../domain/shared/text.ts'
-import { createSender, toFormBody } from '../calls.ts'
+import { createSender, ignoreBody, toFormBody } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
-import { createErrorClassifier, isGraphError, type GraphRule } from './errors.ts'
+import { createErrorClassifier, isGraphError, isRefusedAs, NO_SUCH_OBJECT, type GraphRule } from './errors.ts'
 
 export interface GraphApiOptions {
   http: HttpClient
@@ -60,6 +60,15 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
       const url = new URL(`${base}${path}`)
       url.search = new URLSearchParams(toParams(params, options)).toString()
       return send({ method: 'GET', url }, read, options)
+    },
+
+    /** Succeeds when the object is already gone. */
+    async remove(path: string, options: CallOptions): Promise<void> {
+      const url = new URL(`${base}${path}`)
+      url.search = new URLSearchParams(toParams({}, options)).toString()
+      await send({ method: 'DELETE', url }, ignoreBody, options).catch((error: unknown) => {
+        if (!isRefusedAs(error, NO_SUCH_OBJECT)) throw error
+      })
     },
 
     post<T>(path: string, fields: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {

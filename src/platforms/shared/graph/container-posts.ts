@@ -24,7 +24,7 @@ import { isNoLongerInFlight, type InFlightTimes } from '../in-flight.ts'
 import { readCreatedId, readOwnPosts, readPermalink, readQuota, type OwnPost } from './responses.ts'
 import type { GraphApi } from './api.ts'
 import { CONTAINER_GONE, createContainers, type ContainerDialect } from './containers.ts'
-import { isRefusedAs } from './errors.ts'
+import { isErrorClass, isRefusedAs } from './errors.ts'
 
 export interface PublishDialect {
   /** The last path segments below the account. */
@@ -97,10 +97,39 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       const call = { token, signal, timeoutMs: publishTimeoutMs }
       id = (await api.post(toAccountPath(account, dialect.publishPath), fields, readCreatedId, call)).id
     } catch (error) {
-      if (isRefusedAs(error, CONTAINER_GONE)) await containers.forget(post, delivery)
+      if (isRefusedAs(error, CONTAINER_GONE) || isErrorClass(error, 'not_found')) {
+        throw await replaceContainer(error, container, { post, account, delivery, signal })
+      }
       throw (await toQuotaError(error, account, { signal })) ?? error
     }
     return toPublished(id, await fetchPermalink(id, account, { signal }), account)
+  }
+
+  /**
+   * Makes the next preparation create the container again, unless this or an earlier call may have published it. An unlinked account appears
+   * as a lost container; its preparation fails then.
+   */
+  async function replaceContainer(
+    cause: PlatformError,
+    { id }: { id: string },
+    {
+      post,
+      account,
+      delivery,
+      signal,
+    }: { post: OutgoingPost; account: Credentials; delivery: DeliveryCheckpoints } & CallOptions,
+  ): Promise<PlatformError> {
+    const deadline = { signal: AbortSignal.any([signal, AbortSignal.timeout(READ_BACK_MS)]) }
+    const status = await containers.fetchStatus(id, account, deadline).catch(() => null)
+    const mayBePublished = status === null || status.state === 'published' || status.state === 'unstated'
+    const certain = cause.certain && !delivery.isRepeat && !mayBePublished
+    if (certain) await containers.forget(post, delivery)
+    return new PlatformError('media_not_ready', `${api.label} no longer has the prepared post`, {
+      certain,
+      answered: true,
+      retryAfterMs: cause.retryAfterMs ?? SECOND,
+      cause,
+    })
   }
 
   /** Returns the permalink, or undefined. A failure here must not count as a failure of the post. */
@@ -160,6 +189,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     if (!container) return 'absent'
     const { state } = await containers.fetchStatus(container.id, account, options)
     if (state === 'gone') return options.isRestored ? 'absent' : 'undecidable'
+    if (state === 'unstated') return 'in-flight'
     // guard: unpublished container
     if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
     const found = await findPublished(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)

@@ -8,8 +8,8 @@ import { readCreatedId } from './responses.ts'
 import type { GraphApi, GraphParams } from './api.ts'
 import { isRefusedAs } from './errors.ts'
 
-/** The state of a container; `gone`: the platform no longer has it. */
-type ContainerState = 'in-progress' | 'finished' | 'published' | 'failed' | 'expired' | 'gone'
+/** The state of a container; `gone`: the platform no longer has it, `unstated`: it does not say. */
+type ContainerState = 'in-progress' | 'finished' | 'published' | 'failed' | 'expired' | 'gone' | 'unstated'
 
 export interface ContainerStatus {
   state: ContainerState
@@ -47,16 +47,20 @@ interface ContainerDeps {
 }
 
 const STATES: Readonly<Record<string, ContainerState>> = {
+  IN_PROGRESS: 'in-progress',
   FINISHED: 'finished',
   PUBLISHED: 'published',
   ERROR: 'failed',
   EXPIRED: 'expired',
 }
 
-/** Converts the platform's name of a state. Unknown names count as in progress. */
-export function parseContainerState(word: string): ContainerState {
-  return STATES[word] ?? 'in-progress'
+/** Converts the platform's name of a state. Some containers state none for a while. */
+export function parseContainerState(word: string | null | undefined): ContainerState {
+  return STATES[word ?? ''] ?? 'unstated'
 }
+
+/** Returns whether the platform is yet to fill the container. */
+const isUnfinished = (state: ContainerState): boolean => state === 'in-progress' || state === 'unstated'
 
 /** The kind of errors that mean: this container can no longer be published. */
 export const CONTAINER_GONE = 'container-gone'
@@ -120,9 +124,8 @@ export function createContainers({ api, containerApi, dialect, media, processing
       await save(checkpoints, WHOLE_POST, { ...known, isPublished: true })
       return true
     }
-    const isUsable = status.state === 'finished' || status.state === 'in-progress'
-    if (isUsable && !isOld(known)) {
-      if (status.state === 'in-progress') await waitUntilReady(known.id, run)
+    if ((status.state === 'finished' || isUnfinished(status.state)) && !isOld(known)) {
+      if (status.state !== 'finished') await waitUntilReady(known.id, run)
       return true
     }
     await forgetContainers(post, checkpoints)
@@ -173,7 +176,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
   async function waitUntilReady(id: string, { post, account, checkpoints, options }: Preparation): Promise<void> {
     const poll = async () => {
       const status = await fetchStatus(id, account, options)
-      if (status.state === 'in-progress') return null
+      if (isUnfinished(status.state)) return null
       if (status.state === 'finished' || status.state === 'published') return true
       await forgetContainers(post, checkpoints)
       throw status.state === 'failed' ? toFailure(status) : toLostMediaError(`${label} no longer has the prepared post`)

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { PlatformErrorClass } from '../../../domain/posts/failure.ts'
 import type { ConnectReason } from '../../../domain/accounts/platform-connect.ts'
+import { trimFullStop } from '../../../domain/shared/text.ts'
 import { MINUTE } from '../../../domain/shared/times.ts'
 import { PlatformError } from '../../errors.ts'
 import { responseReader } from '../responses.ts'
@@ -12,7 +13,8 @@ import { toRegainAccessMs } from './usage.ts'
 const GraphError = Type.Object({
   error: Type.Object({
     message: Type.Optional(Type.String()),
-    /** Localized text for people. */
+    /** Localized texts for people. */
+    error_user_title: Type.Optional(Type.Unknown()),
     error_user_msg: Type.Optional(Type.Unknown()),
     code: Type.Optional(Type.Number()),
     error_subcode: Type.Optional(Type.Number()),
@@ -140,6 +142,7 @@ function createClassify(ownRules: readonly GraphRule[]) {
       error_subcode: subcode,
       is_transient: isTransient,
       message = '',
+      error_user_title: userTitle,
       error_user_msg: userMessage,
     } = readError(text)?.error ?? {}
     const matches = (rule: GraphRule) =>
@@ -152,11 +155,16 @@ function createClassify(ownRules: readonly GraphRule[]) {
       (isTransient ? { ...TEMPORARY_PROBLEM, certain: false } : classifyStatus(status))
     const reason = {
       code: code !== undefined && subcode !== undefined ? `${code}/${subcode}` : code,
-      text: typeof userMessage === 'string' && userMessage !== '' ? userMessage : message,
+      text: isText(userMessage) ? userMessage : joinTexts(userTitle, message),
     }
     return { meaning, reason, cause: new GraphRefusal(status, code, subcode, meaning.kind) }
   }
 }
+
+const joinTexts = (title: unknown, message: string): string =>
+  isText(title) ? [trimFullStop(title), message].filter(isText).join(': ') : message
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 function toWaitMs(response: Pick<HttpResponse, 'header'>, { waitMs }: Meaning): number | undefined {
   return retryAfterMs(response) ?? toRegainAccessMs(response) ?? waitMs
