@@ -69,13 +69,20 @@ export type Checkpoints = Pick<DeliveryCheckpoints, 'get' | 'save'>
 /** A post's media in object storage. */
 export interface MediaSource {
   /**
-   * Streams the bytes of a media item. The stream must be read or cancelled.
-   * @throws MediaUnavailableError when the file is missing, empty, too large or not of its declared type
+   * Streams the bytes of a media item. The stream must be read or cancelled. The type is that of the bytes; the size in pixels is absent
+   * where the file does not state it.
+   * @throws MediaUnavailableError when the file is missing, empty, too large, of another kind than declared, or cannot be shown
    */
   open(
     item: MediaItem,
     options: CallOptions,
-  ): Promise<{ stream: ReadableStream<Uint8Array>; sizeBytes: number; mimeType: string }>
+  ): Promise<{
+    stream: ReadableStream<Uint8Array>
+    sizeBytes: number
+    mimeType: string
+    width?: number
+    height?: number
+  }>
   /** Returns the public URL of a media item, for platforms that fetch files. Checks and throws as `open` does. */
   publicUrl(item: MediaItem, options: CallOptions): Promise<string>
   /**

@@ -132,6 +132,16 @@ describe('a converted image', () => {
   })
 })
 
+it('an image that decoders show with a warning is converted', async () => {
+  const jpeg = await withNotes(plain(500, 400).jpeg())
+  const endOfFirstSegment = 4 + jpeg.readUInt16BE(4)
+  const odd = [jpeg.subarray(0, endOfFirstSegment), Buffer.from([1, 2, 3]), jpeg.subarray(endOfFirstSegment)]
+  expect(await prepareImage(Buffer.concat(odd), LIMITS, 'odd.jpg')).toMatchObject({
+    width: 500,
+    mimeType: 'image/jpeg',
+  })
+})
+
 describe('many large images of a user', () => {
   it('large images of a user do not delay images of another user, which take a free slot', async () => {
     const { media, add } = memoryFiles()

@@ -14,40 +14,67 @@ interface FilmOptions {
   duration?: number
   /** The code of the picture track; none: the film has only sound. */
   codec?: string | null
+  /** The major brand. */
+  brand?: string
 }
 
-/** 1.0 as a 16.16 fixed-point number. */
+/** 1.0 as a 16.16 and as a 2.30 fixed-point number. */
 const ONE = 65_536
+const ONE_OF_30 = 1_073_741_824
+const UPRIGHT = [ONE, 0, 0, 0, ONE, 0, 0, 0, ONE_OF_30]
+const TURNED = [0, ONE, 0, -ONE, 0, 0, 0, 0, ONE_OF_30]
+const UNITS_PER_SECOND = 1_000
 
 /** Builds an MP4 file with valid headers and meaningless picture data. */
 export function film(options: FilmOptions = {}): Buffer<ArrayBuffer> {
-  const { headerFirst = false, isLong = false, bytes = 1_000, value = 7, duration = 10, codec = 'avc1' } = options
-  const mvhd = Buffer.alloc(100)
-  mvhd.writeUInt32BE(1_000, 12)
-  mvhd.writeUInt32BE(duration * 1_000, 16)
-  const pictures = codec === null ? [] : [track(64, 36, options)]
-  const moov = box('moov', box('mvhd', mvhd), track(0, 0, options), ...pictures)
+  const { headerFirst = false, isLong = false, bytes = 1_000, value = 7, brand = 'isom' } = options
+  const ftyp = box('ftyp', Buffer.from(`${brand}\0\0\x02\0isomiso2mp41`, 'latin1'))
   const mdat = longBox('mdat', Buffer.alloc(bytes, value), isLong)
-  const ftyp = box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1'))
+  const build = (indexLength: number) => index(ftyp.length + indexLength + mdat.length, options)
+  const moov = build(headerFirst ? build(0).length : 0)
   return Buffer.concat(headerFirst ? [ftyp, moov, mdat] : [ftyp, mdat, moov])
 }
 
-function track(defaultWidth: number, defaultHeight: number, options: FilmOptions): Buffer {
-  const { isTurned = false, isLong = false, codec = 'avc1' } = options
-  const isSound = defaultWidth === 0
-  const { width = defaultWidth, height = defaultHeight } = isSound ? { width: 0, height: 0 } : options
-  const matrix = isTurned ? [0, ONE, 0, -ONE, 0, 0, 0, 0, 0] : [ONE, 0, 0, 0, ONE, 0, 0, 0, 0]
+/** @param dataEnd where the picture data ends in the file */
+function index(dataEnd: number, options: FilmOptions): Buffer {
+  const { duration = 10, codec = 'avc1' } = options
+  const mvhd = Buffer.alloc(100)
+  mvhd.writeUInt32BE(UNITS_PER_SECOND, 12)
+  mvhd.writeUInt32BE(duration * UNITS_PER_SECOND, 16)
+  Buffer.concat(UPRIGHT.map(int32)).copy(mvhd, 36)
+  const pictures = codec === null ? [] : [track(1, dataEnd, options)]
+  return box('moov', box('mvhd', mvhd), track(2, dataEnd, { ...options, codec: null }), ...pictures)
+}
+
+/** @param options.codec none: a sound track */
+function track(id: number, dataEnd: number, options: FilmOptions): Buffer {
+  const { isTurned = false, isLong = false, bytes = 1_000, duration = 10, codec = 'avc1' } = options
+  const { width = 64, height = 36 } = codec === null ? { width: 0, height: 0 } : options
   const header = Buffer.concat([
     Buffer.from([isLong ? 1 : 0, 0, 0, 3]),
-    Buffer.alloc(isLong ? 32 : 20),
+    Buffer.alloc(isLong ? 16 : 8),
+    int32(id),
+    Buffer.alloc(isLong ? 12 : 8),
     Buffer.alloc(16),
-    ...matrix.map(int32),
+    ...(isTurned ? TURNED : UPRIGHT).map(int32),
     ...[width, height].map((side) => int32(side * ONE)),
   ])
-  const handler = box('hdlr', Buffer.alloc(8), Buffer.from(isSound ? 'soun' : 'vide'), Buffer.alloc(13))
-  const sample = box(isSound ? 'mp4a' : codec!, Buffer.alloc(78))
-  const samples = box('stsd', Buffer.alloc(4), int32(1), sample)
-  return box('trak', box('tkhd', header), box('mdia', handler, box('minf', box('stbl', samples))))
+  const length = duration * UNITS_PER_SECOND
+  const mdhd = box('mdhd', Buffer.alloc(12), int32(UNITS_PER_SECOND), int32(length), Buffer.alloc(4))
+  const handler = box('hdlr', Buffer.alloc(8), Buffer.from(codec === null ? 'soun' : 'vide'), Buffer.alloc(13))
+  const entry = Buffer.alloc(78)
+  if (codec !== null) [width, height].forEach((side, index) => entry.writeUInt16BE(side, 24 + 2 * index))
+  const table = (name: string, ...values: number[]) => box(name, Buffer.alloc(4), ...values.map(int32))
+  // One sample, the last bytes of the data.
+  const sample = Math.min(bytes, 100)
+  const tables = [
+    box('stsd', Buffer.alloc(4), int32(1), box(codec ?? 'mp4a', entry)),
+    table('stts', 1, 1, length),
+    table('stsc', 1, 1, 1, 1),
+    table('stsz', sample, 1),
+    table('stco', 1, dataEnd - sample),
+  ]
+  return box('trak', box('tkhd', header), box('mdia', mdhd, handler, box('minf', box('stbl', ...tables))))
 }
 
 function box(type: string, ...content: Buffer[]): Buffer {

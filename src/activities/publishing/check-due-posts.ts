@@ -5,7 +5,8 @@ import { preparationFailed, toWarningPrefix } from '../../domain/notifications/n
 import { resolveContent } from '../../domain/posts/content.ts'
 import { findObstacle } from '../../domain/posts/due-check.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
-import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
+import { findFileProblem, withFacts, type MediaFiles } from '../../domain/posts/media-files.ts'
+import type { MediaItem, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { toTarget, type Target } from '../../domain/posts/targets.ts'
 import { createFairLimit } from '../../flow/fair-limit.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -41,19 +42,28 @@ export function createCheckDuePostsActivities(deps: Context) {
     await credentials.get(userId, platform, { signal, choose, minLifeMs: leftMs + LOGIN_MARGIN_MS })
     const account = choose(await accounts.listConnected(userId), platform)
     const content = resolveContent(post, entry)
-    const rules = await loadRules(deps, platform, account?.server ?? undefined)
+    const [rules, files] = await Promise.all([
+      loadRules(deps, platform, account?.server ?? undefined),
+      readFiles(content.mediaItems, signal),
+    ])
     const obstacle = findObstacle({
       platform,
-      content,
+      content: withFacts(content, files),
       dueAt: dueAt!,
       rules,
       account: account && { health: account.health, endsAt: account.auth.endsAt },
     })
     if (obstacle) return obstacle
-    await Promise.all(content.mediaItems.map((item) => media.assertAvailable(item, { signal })))
+    const problems = content.mediaItems.flatMap((item) => findFileProblem(item, files.get(item.storageKey)!) ?? [])
+    if (problems[0] !== undefined) return failure('MEDIA_UNAVAILABLE', problems[0])
     const planned = { userId, postId: post._id, dueAt: dueAt! }
     const [delay] = (await forecastDelays(deps, planned, account ? [account] : [])).values()
     return delay ? failure('QUOTA_EXCEEDED', describeDelay(platform, delay, post.timezone)) : null
+  }
+
+  async function readFiles(items: readonly MediaItem[], signal: AbortSignal): Promise<MediaFiles> {
+    const read = async (item: MediaItem) => [item.storageKey, await media.readFile(item, { signal })] as const
+    return new Map(await Promise.all(items.map(read)))
   }
 
   async function inspectEntry(post: Post, entry: PlatformStatus, signal: AbortSignal): Promise<Finding> {

@@ -101,11 +101,15 @@ export function presentLimits(rules: PlatformRules, uses: Map<Platform, Publicat
   return mapPlatforms((platform) => {
     const { text, uncertainAbove, parts, media, altText } = rules[platform]
     const publications = uses.get(platform)
-    const presentKind = (kind: MediaKind) => ({
-      ...media[kind],
-      types: [...media[kind].types],
-      maxBytes: Math.min(media[kind].maxBytes, MAX_UPLOAD_BYTES[kind]),
-    })
+    const presentKind = (kind: MediaKind) => {
+      const { types, maxBytes, codecs, ...others } = media[kind]
+      return {
+        ...others,
+        types: [...types],
+        maxBytes: Math.min(maxBytes, MAX_UPLOAD_BYTES[kind]),
+        ...(codecs && { codecs: [...codecs] }),
+      }
+    }
     return {
       text: [...text],
       ...(uncertainAbove && { uncertainAbove }),

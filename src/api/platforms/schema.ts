@@ -171,6 +171,13 @@ const KindLimits = Type.Object(
     max: Type.Integer(),
     types: Type.Array(Type.String()),
     maxBytes: Type.Integer({ description: 'The largest file that the media upload and the platform both accept' }),
+    seconds: Type.Optional(
+      Type.Object(
+        { min: Type.Optional(Type.Integer()), max: Type.Integer() },
+        { description: 'Length of a video; absent when unlimited' },
+      ),
+    ),
+    codecs: Type.Optional(Type.Array(Type.String(), { description: 'Video codecs; absent when any is converted' })),
   },
   { title: 'MediaLimits' },
 )

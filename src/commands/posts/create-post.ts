@@ -1,4 +1,5 @@
 import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
+import { correctTypes, NO_FILES } from '../../domain/posts/media-files.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstResponse, Post } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem, type PastTime } from '../../domain/posts/preflight.ts'
@@ -11,6 +12,7 @@ import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { loadPostAccounts } from './post-accounts.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
+import { readMediaFiles } from './read-media-files.ts'
 import type { CommandContext } from '../context.ts'
 
 /** The client's key for a repeatable create, with the hash of its request body. */
@@ -83,18 +85,20 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
-  const [accounts, dueOrder] = await Promise.all([
+  const [accounts, dueOrder, files] = await Promise.all([
     loadPostAccounts(deps, userId, value, planned),
     scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
+    // A draft is checked when it is published.
+    draft ? NO_FILES : readMediaFiles(deps, userId, value),
   ])
   const { chosen } = accounts
   refuseProblems(accounts.problems)
   const targets = accounts.toTargets(chosen)
-  const checked = preflight(value, targets)
+  const checked = preflight(value, targets, files)
   if (!draft) refuseProblems(checked.errors)
   const post = newPost(
     {
-      ...value,
+      ...correctTypes(value, files),
       chosen,
       _id: newId(),
       userId,

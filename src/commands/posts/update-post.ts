@@ -1,5 +1,6 @@
 import { changeSelection } from '../../domain/accounts/selection.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
+import { correctTypes, NO_FILES } from '../../domain/posts/media-files.ts'
 import { findAbandoned, findEntry } from '../../domain/posts/post-entries.ts'
 import { edit, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
@@ -25,6 +26,7 @@ import {
   type PostInput,
   type WholePostInput,
 } from './post-input.ts'
+import { readMediaFiles } from './read-media-files.ts'
 import type { CommandContext } from '../context.ts'
 
 export interface UpdatePostRequest {
@@ -59,9 +61,11 @@ export async function updatePost(
     ({ target, accountId }) =>
       target !== undefined || update.kind === 'replace' || connected.some(({ _id }) => _id === accountId),
   )
-  const [accounts, dueOrder] = await Promise.all([
+  const { status = stored.status } = update.input
+  const [accounts, dueOrder, files] = await Promise.all([
     findPostAccounts(selection, recorded),
     scheduledAt ? findDueOrder(deps, userId, scheduledAt) : undefined,
+    status === 'DRAFT' ? NO_FILES : readMediaFiles(deps, userId, { ...stored, ...toChange(stored) }),
   ])
   const isSelected = selectedPlatforms !== undefined || selectedAccounts !== undefined
   if (isSelected) refuseProblems([...findSelectionProblems(selection), ...accounts.problems])
@@ -80,9 +84,9 @@ export async function updatePost(
       ...(isSelected && { ...selection, chosen: accounts.chosen }),
       ...(dueOrder && { dueOrder }),
     }
-    const edited = edit(change)(current, now)
+    const edited = correctTypes(edit(change)(current, now), files)
     if (edited.status !== 'DRAFT') assertMayPublish()
-    const checked = preflight(edited, accounts.toTargets(edited.platformStatuses.map(toChosen)))
+    const checked = preflight(edited, accounts.toTargets(edited.platformStatuses.map(toChosen)), files)
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
     refuseProblems(findSizeProblems(edited))

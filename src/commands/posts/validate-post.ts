@@ -1,3 +1,5 @@
+import type { Contents } from '../../domain/posts/content.ts'
+import type { MediaFiles } from '../../domain/posts/media-files.ts'
 import { toSchedule } from '../../domain/posts/post-moves.ts'
 import { preflight, findSchedulingProblem, type PastTime, type Preflight } from '../../domain/posts/preflight.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
@@ -5,6 +7,7 @@ import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { loadUserAccounts, type FindPostAccounts, type PostAccounts } from './post-accounts.ts'
 import { readWholePost, type InputContext, type WholePostInput } from './post-input.ts'
+import { readMediaFiles } from './read-media-files.ts'
 import type { CommandContext } from '../context.ts'
 
 export interface CheckedPost extends Preflight {
@@ -24,7 +27,9 @@ export async function validatePost(
   const now = deps.clock.now()
   const { findPostAccounts } = await loadUserAccounts(deps, userId)
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
-  const { value, targets, draftErrors: _, ...checked } = await checkPost(input, inputContext, findPostAccounts, past)
+  const readFiles = (post: Contents) => readMediaFiles(deps, userId, post)
+  const options = { past, readFiles }
+  const { value, targets, draftErrors: _, ...checked } = await checkPost(input, inputContext, findPostAccounts, options)
   const { scheduledAt = null, timezone } = value
   const dueOrder = scheduledAt ? await findDueOrder(deps, userId, scheduledAt) : undefined
   const { dueAt } = toSchedule(scheduledAt, now, dueOrder)
@@ -32,17 +37,17 @@ export async function validatePost(
   return { ...checked, warnings: [...checked.warnings, ...delays], valid: checked.errors.length === 0 }
 }
 
-/** Checks a post without the delays that depend on other posts. */
+/** Checks a post without the delays that depend on other posts; without `readFiles` also without its files. */
 export async function checkPost(
   input: WholePostInput,
   inputContext: InputContext,
   findPostAccounts: FindPostAccounts,
-  past: PastTime = 'publish',
+  { past = 'publish', readFiles }: { past?: PastTime; readFiles?: (post: Contents) => Promise<MediaFiles> } = {},
 ): Promise<CheckedPost> {
   const { value, problems, warnings } = readWholePost(input, inputContext)
-  const accounts = await findPostAccounts(value)
+  const [accounts, files] = await Promise.all([findPostAccounts(value), readFiles?.(value)])
   const targets = accounts.toTargets(accounts.chosen)
-  const checked = preflight(value, targets)
+  const checked = preflight(value, targets, files)
   const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now, undefined)
   const unscheduled = findSchedulingProblem(input.status, schedule, warnings, past)
   const draftErrors = [...problems, ...accounts.problems, ...(unscheduled ? [unscheduled] : [])]

@@ -1,6 +1,7 @@
 import type { BillingEvent } from '../billing/billing-update.ts'
 import { resolveContent } from '../posts/content.ts'
 import type { Failure } from '../posts/failure.ts'
+import { withoutFileName } from '../posts/media-files.ts'
 import { isWebUrl } from '../shared/links.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import type { PlatformStatus, Post } from '../posts/post.ts'
@@ -307,7 +308,7 @@ function stepBeforeDue({ code }: Failure): string {
 
 /** Returns the reason as a clause. Messages about files contain file names, which are user input and must not be in notifications. */
 function describeCause({ code, message }: Failure): string {
-  if (code === 'MEDIA_UNAVAILABLE') return 'A file of the post is missing or differs from its upload'
+  if (code === 'MEDIA_UNAVAILABLE') return withoutFileName(message) ?? 'A file of the post cannot be published'
   return trimFullStop(message)
 }
 

@@ -1,14 +1,21 @@
 import type { Platform } from '../shared/platforms.ts'
-import type { Content, Post } from './post.ts'
+import type { Content, MediaItem, Post } from './post.ts'
 
-/** Returns the storage keys of all media in a post, including those of platform overrides. */
-export function collectMediaKeys({
+export type Contents = Pick<Post, 'content' | 'platformSpecificContent' | 'accountSpecificContent'>
+
+/** Returns all media items of a post, including those of overrides. */
+export function listMediaItems({
   content,
   platformSpecificContent,
   accountSpecificContent = {},
-}: Contents): Set<string> {
+}: Contents): MediaItem[] {
   const contents = [content, ...Object.values(platformSpecificContent), ...Object.values(accountSpecificContent)]
-  return new Set(contents.flatMap(({ mediaItems = [] }) => mediaItems.map(({ storageKey }) => storageKey)))
+  return contents.flatMap(({ mediaItems = [] }) => mediaItems)
+}
+
+/** Returns the storage keys of all media in a post. */
+export function collectMediaKeys(post: Contents): Set<string> {
+  return new Set(listMediaItems(post).map(({ storageKey }) => storageKey))
 }
 
 /** Returns the content for one account: each part comes from the account's override, else the platform's, else the common content. */
@@ -23,5 +30,3 @@ export function resolveContent(
     mediaItems: ofAccount?.mediaItems ?? ofPlatform?.mediaItems ?? content.mediaItems,
   }
 }
-
-type Contents = Pick<Post, 'content' | 'platformSpecificContent' | 'accountSpecificContent'>

@@ -1,6 +1,6 @@
 import { checkContent } from './preflight.ts'
 import { failure, type Failure } from './failure.ts'
-import type { Content } from './post.ts'
+import type { KnownContent } from './media-files.ts'
 import type { PostingRules } from './posting-rules.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 
@@ -14,7 +14,7 @@ interface DueAccount {
 /** What a scheduled delivery needs. */
 interface DueDelivery {
   platform: Platform
-  content: Content
+  content: KnownContent
   dueAt: Date
   rules: PostingRules
   /** The account that would be used; null when none is connected. */

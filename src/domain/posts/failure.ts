@@ -62,7 +62,7 @@ function cut(text: string): string {
   return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : text
 }
 
-/** Thrown when a media item is missing from object storage or differs from its record. Final until the post is edited. */
+/** Thrown when the file of a media item is missing or cannot be published. Final until the post is edited. */
 export class MediaUnavailableError extends Error {
   constructor(message: string) {
     super(message)

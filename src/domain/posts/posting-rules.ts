@@ -25,6 +25,10 @@ interface KindRule {
   /** Types that a post may have here. The adapter converts them where the platform requires another one. */
   types: readonly string[]
   maxBytes: number
+  /** The length of a video; absent where the platform limits none. */
+  seconds?: { min?: number; max: number }
+  /** The codecs of a video's pictures; absent where the platform converts any. */
+  codecs?: readonly string[]
 }
 
 /** Parts of a text whose number a platform may limit. */
@@ -72,6 +76,8 @@ const MB = 1_000_000
 const MIB = 1_048_576
 const IMAGES = ['image/jpeg', 'image/png', 'image/webp'] as const
 const VIDEOS = ['video/mp4', 'video/quicktime'] as const
+/** H.264 and HEVC. */
+const GRAPH_CODECS = ['avc', 'hevc'] as const
 
 /** Rules of all platforms. */
 export type PlatformRules = Readonly<Record<Platform, PostingRules>>
@@ -89,7 +95,7 @@ export const POSTING_RULES: PlatformRules = {
       mix: false,
       image: { max: 4, types: IMAGES, maxBytes: 2 * MB },
       // Bluesky documents its video service for mp4 only, and the account's server accepts only mp4.
-      video: { max: 1, types: ['video/mp4'], maxBytes: 300 * MB },
+      video: { max: 1, types: ['video/mp4'], maxBytes: 300 * MB, seconds: { max: 600 } },
     },
     altText: { image: 2_000, video: 2_000 },
   },
@@ -102,7 +108,7 @@ export const POSTING_RULES: PlatformRules = {
       max: 20,
       mix: true,
       image: { max: 20, types: IMAGES, maxBytes: 8 * MB },
-      video: { max: 20, types: VIDEOS, maxBytes: 1_000 * MB },
+      video: { max: 20, types: VIDEOS, maxBytes: 1_000 * MB, seconds: { max: 300 }, codecs: GRAPH_CODECS },
     },
     altText: { image: 1_000, video: 1_000 },
   },
@@ -114,7 +120,7 @@ export const POSTING_RULES: PlatformRules = {
       max: 10,
       mix: true,
       image: { max: 10, types: IMAGES, maxBytes: 8 * MB },
-      video: { max: 10, types: VIDEOS, maxBytes: 300 * MB },
+      video: { max: 10, types: VIDEOS, maxBytes: 300 * MB, seconds: { min: 3, max: 900 }, codecs: GRAPH_CODECS },
     },
     altText: { image: 1_000, video: null },
   },
@@ -125,7 +131,7 @@ export const POSTING_RULES: PlatformRules = {
       max: 10,
       mix: false,
       image: { max: 10, types: IMAGES, maxBytes: 4 * MB },
-      video: { max: 1, types: VIDEOS, maxBytes: 4_000 * MB },
+      video: { max: 1, types: VIDEOS, maxBytes: 4_000 * MB, seconds: { max: 14_400 }, codecs: GRAPH_CODECS },
     },
     altText: { image: 1_000, video: null },
   },
@@ -148,7 +154,7 @@ export const POSTING_RULES: PlatformRules = {
       max: MAX_MEDIA_ITEMS,
       mix: true,
       image: { max: MAX_MEDIA_ITEMS, types: IMAGES, maxBytes: 20 * MB },
-      video: { max: 1, types: VIDEOS, maxBytes: 500 * MB },
+      video: { max: 1, types: VIDEOS, maxBytes: 500 * MB, seconds: { max: 600 } },
     },
     altText: { image: 4_096, video: null },
   },

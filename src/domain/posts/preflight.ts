@@ -1,5 +1,14 @@
-import { resolveContent } from './content.ts'
+import { resolveContent, type Contents } from './content.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
+import {
+  findFileProblem,
+  nameFile,
+  NO_FILES,
+  withFacts,
+  type KnownContent,
+  type KnownMediaItem,
+  type MediaFiles,
+} from './media-files.ts'
 import type { Content, MediaItem, Post } from './post.ts'
 import {
   countParts,
@@ -32,7 +41,10 @@ export interface Preflight {
   accounts: Record<string, PlatformReport>
 }
 
-export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'accountSpecificContent'>
+export type PreflightInput = Contents & {
+  /** A missing file may still be uploaded before the time of a scheduled post. */
+  scheduledAt?: Date | null
+}
 
 /** An account that a post is for, with the rules of its server. */
 export interface PreflightTarget extends ChosenAccount {
@@ -80,11 +92,18 @@ export function findSchedulingProblem(
 }
 
 /** Checks the content for each account against the rules of its server, and returns all problems together. */
-export function preflight(post: PreflightInput, targets: readonly PreflightTarget[]): Preflight {
+export function preflight(
+  post: PreflightInput,
+  targets: readonly PreflightTarget[],
+  files: MediaFiles = NO_FILES,
+): Preflight {
   const result: Preflight = { errors: [], warnings: [], platforms: {}, accounts: {} }
+  const lists = new Map<string, readonly MediaItem[]>()
   for (const chosen of targets) {
     const { platform, target, path, isConnected, rules } = chosen
-    const content = resolveContent(post, chosen)
+    const stated = resolveContent(post, chosen)
+    lists.set(toPath(post, chosen, 'mediaItems'), stated.mediaItems)
+    const content = withFacts(stated, files)
     result.errors.push(...findContentProblems(post, chosen, content))
     result.warnings.push(...findWarnings(post, chosen, content))
     if (!isConnected) {
@@ -101,8 +120,35 @@ export function preflight(post: PreflightInput, targets: readonly PreflightTarge
     if (target === undefined) result.platforms[platform] = report
     else result.accounts[target] = report
   }
+  for (const [path, items] of lists) {
+    for (const [index, item] of items.entries()) {
+      const { kind, problem } = checkFile(item, files, post.scheduledAt ?? null)
+      if (problem) result[kind].push({ path: `${path}.${index}`, ...problem })
+    }
+  }
   result.warnings.push(...findUnusedOverrides(post, targets))
   return result
+}
+
+/** Returns what is wrong with a file, whatever the platform, and whether it refuses the post. */
+function checkFile(
+  item: MediaItem,
+  files: MediaFiles,
+  scheduledAt: Date | null,
+): { kind: 'errors' | 'warnings'; problem: Finding | null } {
+  const file = files.get(item.storageKey)
+  const message = file ? findFileProblem(item, file) : null
+  if (file && message !== null) {
+    const isMissing = file.state === 'missing'
+    const problem = { code: isMissing ? 'MEDIA_MISSING' : 'MEDIA_UNUSABLE', message }
+    return { kind: isMissing && scheduledAt ? 'warnings' : 'errors', problem }
+  }
+  const isUnchecked = file?.state === 'unread' || (file?.state === 'readable' && file.isPartial === true)
+  const unchecked = {
+    code: 'MEDIA_UNCHECKED',
+    message: `${nameFile(item)} could not be checked now. The platform may refuse it.`,
+  }
+  return { kind: 'warnings', problem: isUnchecked ? unchecked : null }
 }
 
 /** Warns about texts and media for platforms and accounts that the post does not select. */
@@ -130,11 +176,11 @@ function toAccountFields({ platform, target }: ChosenAccount): Pick<Problem, 'pl
 }
 
 /** Checks content against one platform's rules. Adapters call it again before publishing, because rules may be newer than a post. */
-export function checkContent(platform: Platform, content: Content, rules: PostingRules): Finding[] {
+export function checkContent(platform: Platform, content: KnownContent, rules: PostingRules): Finding[] {
   return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
 }
 
-function findContentProblems(post: PreflightInput, chosen: PreflightTarget, content: Content): Problem[] {
+function findContentProblems(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
   const { platform, rules } = chosen
   const problem = (part: keyof Content, code: string, message: string): Problem => ({
     path: toPath(post, chosen, part),
@@ -162,7 +208,7 @@ const UNIT_WORDS: Record<TextUnit, (limit: TextLimit) => string> = {
   graphemesLinksAs23: ({ linkLength = 23 }) => `characters, links counted as ${linkLength}`,
 }
 
-export function checkText(platform: Platform, { text, mediaItems }: Content, rules: PostingRules): Finding[] {
+export function checkText(platform: Platform, { text, mediaItems }: KnownContent, rules: PostingRules): Finding[] {
   const label = platformLabel(platform)
   if (text.trim() === '' && mediaItems.length === 0) {
     return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]
@@ -191,7 +237,7 @@ export function checkText(platform: Platform, { text, mediaItems }: Content, rul
   return [...tooLong, ...tooMany]
 }
 
-function checkMedia(platform: Platform, { mediaItems }: Content, { media }: PostingRules): Finding[] {
+function checkMedia(platform: Platform, { mediaItems }: KnownContent, { media }: PostingRules): Finding[] {
   const label = platformLabel(platform)
   const findings: Finding[] = []
   if (media.required && mediaItems.length === 0) {
@@ -208,23 +254,52 @@ function checkMedia(platform: Platform, { mediaItems }: Content, { media }: Post
     .map(({ mimeType }) => mimeType)
     .filter((type) => !media[toMediaKind(type)].types.includes(type))
   for (const type of new Set(refused)) {
-    findings.push({ code: 'MEDIA_TYPE', message: `Media of type ${type} cannot be published on ${label}` })
+    const accepted = media[toMediaKind(type)].types.join(' or ')
+    const step = accepted === '' ? '' : `. Convert it to ${accepted}`
+    findings.push({ code: 'MEDIA_TYPE', message: `Media of type ${type} cannot be published on ${label}${step}` })
   }
-  const tooLarge = mediaItems.flatMap((item) => findPixelProblem(countStatedPixels(item)) ?? [])
+  const tooLarge = mediaItems.flatMap((item) => findPixelProblem(countPixels(item)) ?? [])
   for (const message of new Set(tooLarge)) findings.push({ code: 'IMAGE_TOO_LARGE', message })
   // Images are converted; a video is passed on as it is.
-  if (
-    mediaItems.some((item) => toMediaKind(item.mimeType) === 'video' && (item.sizeBytes ?? 0) > media.video.maxBytes)
-  ) {
-    const megabytes = Math.floor(media.video.maxBytes / 1_000_000)
+  const videos = mediaItems.filter(({ mimeType }) => toMediaKind(mimeType) === 'video')
+  return [...findings, ...checkVideos(label, videos, media.video)]
+}
+
+function checkVideos(
+  label: string,
+  videos: readonly KnownMediaItem[],
+  { maxBytes, seconds, codecs }: PostingRules['media']['video'],
+): Finding[] {
+  const findings: Finding[] = []
+  if (videos.some(({ sizeBytes = 0 }) => sizeBytes > maxBytes)) {
+    const megabytes = Math.floor(maxBytes / 1_000_000)
     findings.push({ code: 'MEDIA_TOO_LARGE', message: `${label} takes videos of at most ${megabytes} MB` })
+  }
+  for (const { duration, codec } of videos) {
+    if (seconds && duration !== undefined && duration > seconds.max) {
+      const message = `${label} takes videos of at most ${describeSeconds(seconds.max)}, and this one has ${describeSeconds(Math.ceil(duration))}. Shorten it.`
+      findings.push({ code: 'VIDEO_TOO_LONG', message })
+    }
+    if (seconds?.min !== undefined && duration !== undefined && duration < seconds.min) {
+      const message = `${label} takes videos of at least ${describeSeconds(seconds.min)}. Use a longer one.`
+      findings.push({ code: 'VIDEO_TOO_SHORT', message })
+    }
+    if (codecs && codec !== undefined && !codecs.includes(codec)) {
+      const message = `${label} takes videos in H.264 or HEVC, and this one has ${codec}. Convert it.`
+      findings.push({ code: 'VIDEO_CODEC', message })
+    }
   }
   return findings
 }
 
-/** Pixels as stated by the client. Delivery counts those of the file. */
-function countStatedPixels({ mimeType, width = 0, height = 0 }: MediaItem): number {
-  return toMediaKind(mimeType) === 'image' ? width * height : 0
+function describeSeconds(seconds: number): string {
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60]
+  return [...(minutes > 0 ? [`${minutes} min`] : []), ...(rest > 0 ? [`${rest} s`] : [])].join(' ')
+}
+
+/** Pixels of the file, else as stated by the client. */
+function countPixels({ mimeType, width = 0, height = 0, pixels = width * height }: KnownMediaItem): number {
+  return toMediaKind(mimeType) === 'image' ? pixels : 0
 }
 
 function findExceededMediaLimit(counts: Record<MediaKind, number>, media: PostingRules['media']): string | null {
@@ -234,12 +309,16 @@ function findExceededMediaLimit(counts: Record<MediaKind, number>, media: Postin
 }
 
 /** Returns what may be refused, or published differently from what the user wrote. */
-function findWarnings(post: PreflightInput, chosen: PreflightTarget, content: Content): Problem[] {
-  return [...findUncertainLength(post, chosen, content), ...findCutAltTexts(post, chosen, content)]
+function findWarnings(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
+  return [
+    ...findUncertainLength(post, chosen, content),
+    ...findCutAltTexts(post, chosen, content),
+    ...findLostAnimations(post, chosen, content),
+  ]
 }
 
 /** Warns about a text that its platform may refuse although it keeps the documented limit. */
-function findUncertainLength(post: PreflightInput, chosen: PreflightTarget, { text }: Content): Problem[] {
+function findUncertainLength(post: PreflightInput, chosen: PreflightTarget, { text }: KnownContent): Problem[] {
   const { platform, rules } = chosen
   const isTooLong = ({ unit, max, linkLength }: TextLimit) => countText(text, unit, max + 1, linkLength) > max
   if (!rules.uncertainAbove || !isTooLong(rules.uncertainAbove) || rules.text.some(isTooLong)) return []
@@ -248,13 +327,23 @@ function findUncertainLength(post: PreflightInput, chosen: PreflightTarget, { te
   return [{ path: toPath(post, chosen, 'text'), code: 'TEXT_MAY_BE_TOO_LONG', message, ...toAccountFields(chosen) }]
 }
 
-function findCutAltTexts(post: PreflightInput, chosen: PreflightTarget, content: Content): Problem[] {
+function findCutAltTexts(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
     const max = chosen.rules.altText[toMediaKind(mimeType)]
     if (max === null || countText(altText, 'codePoints') <= max) return []
     const message = `The description is cut to ${max} characters on ${platformLabel(chosen.platform)}`
     const path = `${toPath(post, chosen, 'mediaItems')}.${index}.altText`
     return [{ path, code: 'ALT_TEXT_CUT', message, ...toAccountFields(chosen) }]
+  })
+}
+
+/** No platform documents that it shows animated WebP or PNG images. */
+function findLostAnimations(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
+  return content.mediaItems.flatMap((item, index) => {
+    if (!item.isAnimated) return []
+    const message = `${platformLabel(chosen.platform)} may show only the first frame of an animated image. Upload a video instead.`
+    const path = `${toPath(post, chosen, 'mediaItems')}.${index}`
+    return [{ path, code: 'ANIMATION_LOST', message, ...toAccountFields(chosen) }]
   })
 }
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
+import { copyKey } from '../../domain/media/storage-keys.ts'
 import { MediaUnavailableError } from '../../domain/posts/failure.ts'
+import { findFileProblem, nameFile, type MediaFacts, type MediaFile } from '../../domain/posts/media-files.ts'
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
-import { copyKey, removedKey } from '../../domain/media/storage-keys.ts'
 import { HOUR } from '../../domain/shared/times.ts'
-import type { ObjectHead, ObjectStorage } from './storage.ts'
-import { fileProblem, MISSING_FILE, normalizeType, SNIFF_BYTES, type FoundFile } from './stored-files.ts'
+import { createMediaReader } from './media-reader.ts'
+import type { ObjectStorage } from './storage.ts'
 
 /** Copies are deleted a day after they were last stored (`cleanUploads`); an older copy than this is stored again. */
 const COPY_LIFE_MS = 12 * HOUR
@@ -14,58 +14,43 @@ interface Options {
   signal?: AbortSignal
 }
 
-/** Provides a post's media after checking that it matches its record. */
+/** Provides a post's media after reading what they are. */
 export function createMediaSource(storage: ObjectStorage) {
-  /** Reads an upload, and restores it when the cleanup removed it while a post started to use it. */
-  async function readOrRestore<T>(item: MediaItem, options: Options, read: () => Promise<T | null>): Promise<T | null> {
-    const found = await read()
-    if (found !== null) return found
-    await storage.move(removedKey(item.storageKey), item.storageKey, options)
-    return read()
-  }
+  const read = createMediaReader(storage)
 
-  async function check(item: MediaItem, options: Options): Promise<ObjectHead> {
-    const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
-    const object = await readOrRestore(item, options, read)
-    const problem = object ? await findProblem(item, object) : MISSING_FILE
-    if (problem !== null) throw unavailable(item, problem)
-    return object!
+  /** @throws MediaUnavailableError */
+  async function readUsable(item: MediaItem, options: Options): Promise<{ facts: MediaFacts; contentType: string }> {
+    const { file, contentType } = await read(item, options)
+    const problem = findFileProblem(item, file)
+    if (problem !== null || file.state !== 'readable') throw new MediaUnavailableError(problem ?? nameFile(item))
+    return { facts: file.facts, contentType }
   }
 
   return {
-    /**
-     * Reads only the beginning of the bytes of a media item.
-     * @throws MediaUnavailableError as `open`
-     */
-    async assertAvailable(item: MediaItem, options: Options = {}): Promise<void> {
-      await check(item, options)
-    },
+    /** Reads what the file of a media item is. @throws errors of object storage, and the reason of the signal */
+    readFile: async (item: MediaItem, options: Options = {}): Promise<MediaFile> => (await read(item, options)).file,
 
     /**
      * Opens a media item. The stream must be read or cancelled.
-     * @throws MediaUnavailableError when the object is missing, too large, or of another type
+     * @returns also the size in pixels, where the file states it
+     * @throws MediaUnavailableError when the object is missing, too large, or cannot be shown
      */
     async open(item: MediaItem, options: Options = {}) {
-      const object = await readOrRestore(item, options, () => storage.open(item.storageKey, options))
-      if (!object) throw unavailable(item, MISSING_FILE)
-      const { stream, head } = await readHead(object.stream)
-      const problem = await findProblem(item, { sizeBytes: object.sizeBytes, head })
-      if (problem !== null) {
-        await stream.cancel()
-        throw unavailable(item, problem)
-      }
-      return { stream, sizeBytes: object.sizeBytes, mimeType: normalizeType(item.mimeType) }
+      const { mimeType, width, height } = (await readUsable(item, options)).facts
+      const object = await storage.open(item.storageKey, options)
+      if (!object) throw new MediaUnavailableError(findFileProblem(item, { state: 'missing' })!)
+      const { stream, sizeBytes } = object
+      return { stream, sizeBytes, mimeType, ...(width !== undefined && height !== undefined && { width, height }) }
     },
 
     /**
-     * Returns the public address of a media item. Reads only the beginning of its bytes.
+     * Returns the public address of a media item.
      * @throws MediaUnavailableError as `open`
      */
     async publicUrl(item: MediaItem, options: Options = {}): Promise<string> {
-      const { contentType } = await check(item, options)
-      const type = normalizeType(item.mimeType)
+      const { facts, contentType } = await readUsable(item, options)
       // The object still has the content type of its upload, which platforms may not know.
-      if (contentType !== type) await storage.retype(item.storageKey, type, options)
+      if (contentType !== facts.mimeType) await storage.retype(item.storageKey, facts.mimeType, options)
       return storage.publicUrl(item.storageKey)
     },
 
@@ -83,40 +68,4 @@ export function createMediaSource(storage: ObjectStorage) {
       return storage.publicUrl(key)
     },
   }
-}
-
-function unavailable(item: MediaItem, problem: string): MediaUnavailableError {
-  const name = item.originalFilename ?? item.storageKey.split('/').at(-1)
-  return new MediaUnavailableError(`The file ${name} ${problem}`)
-}
-
-function findProblem({ mimeType }: MediaItem, file: FoundFile): Promise<string | null> {
-  return fileProblem(file, { type: mimeType, maxBytes: MAX_UPLOAD_BYTES[toMediaKind(mimeType)] })
-}
-
-/** Reads the beginning of a stream and puts it back in front of the rest, which is neither read ahead nor copied. */
-async function readHead(source: ReadableStream<Uint8Array>) {
-  const reader = source.getReader()
-  const chunks: Uint8Array[] = []
-  for (let length = 0; length < SNIFF_BYTES;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    length += value.length
-  }
-  const head = Buffer.concat(chunks).subarray(0, SNIFF_BYTES)
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const chunk = chunks.shift()
-        if (chunk) return controller.enqueue(chunk)
-        const { done, value } = await reader.read()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
-  return { stream, head }
 }

@@ -41,6 +41,8 @@ export interface ObjectHead {
   /** Size of the whole object. */
   sizeBytes: number
   contentType: string
+  /** Changes with the bytes. */
+  etag: string
 }
 
 export interface UploadRequest {
@@ -147,6 +149,12 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     }
   }
 
+  const getRange = (key: string, [start, end]: [number, number], signal: AbortSignal | undefined) =>
+    client.send(
+      new GetObjectCommand({ Bucket: bucket, Key: key, Range: `bytes=${start}-${end - 1}` }),
+      toHttpOptions(signal),
+    )
+
   return {
     /** Signs an address for one PUT of a file. The type is signed, and the length where known, so other uploads are refused. */
     presignPut({ key, contentType, sizeBytes }: UploadRequest): Promise<string> {
@@ -191,19 +199,24 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     /** Reads up to `bytes` of an object's beginning; null when it does not exist. */
     async readHead(key: string, bytes: number, { signal }: CallOptions = {}): Promise<ObjectHead | null> {
       try {
-        const response = await client.send(
-          new GetObjectCommand({ Bucket: bucket, Key: key, Range: `bytes=0-${bytes - 1}` }),
-          toHttpOptions(signal),
-        )
+        const response = await getRange(key, [0, bytes], signal)
         const head = await response.Body!.transformToByteArray()
         const sizeBytes = Number(response.ContentRange?.split('/')[1] ?? response.ContentLength ?? 0)
-        return { head, sizeBytes, contentType: response.ContentType ?? UNKNOWN_TYPE }
+        return { head, sizeBytes, contentType: response.ContentType ?? UNKNOWN_TYPE, etag: response.ETag ?? '' }
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
         // An empty object has no first byte.
-        if (isNamed(error, 'InvalidRange')) return { head: new Uint8Array(), sizeBytes: 0, contentType: UNKNOWN_TYPE }
+        if (isNamed(error, 'InvalidRange')) {
+          return { head: new Uint8Array(), sizeBytes: 0, contentType: UNKNOWN_TYPE, etag: '' }
+        }
         throw error
       }
+    },
+
+    /** Reads the bytes of an object from `start` up to, and without, `end`. */
+    async readRange(key: string, start: number, end: number, { signal }: CallOptions = {}): Promise<Uint8Array> {
+      const response = await getRange(key, [start, end], signal)
+      return response.Body!.transformToByteArray()
     },
 
     /** Stores an object, replacing one with this key. */

@@ -4,7 +4,7 @@ export const SNIFF_BYTES = 4_100
 export const MISSING_FILE = 'was never uploaded, or is gone'
 
 /** Other names of types that we store. */
-const SAME_AS: Record<string, string> = { 'image/jpg': 'image/jpeg', 'video/x-m4v': 'video/mp4' }
+const SAME_AS: Record<string, string> = { 'image/jpg': 'image/jpeg', 'image/apng': 'image/png' }
 
 export interface FoundFile {
   sizeBytes: number
@@ -18,11 +18,16 @@ export async function fileProblem(
 ): Promise<string | null> {
   if (sizeBytes === 0) return 'is empty'
   if (sizeBytes > maxBytes) return `is too large: ${sizeBytes} of at most ${maxBytes} bytes`
-  // Loaded late, because few processes need it.
-  const { fileTypeFromBuffer } = await import('file-type')
-  const found = (await fileTypeFromBuffer(head))?.mime
+  const found = await detectType(head)
   if (found === undefined) return `is not ${normalizeType(type)}, as declared`
   return normalizeType(found) === normalizeType(type) ? null : `is ${found}, not ${type} as declared`
+}
+
+/** Returns the type of a file by its beginning; undefined for an unknown one. */
+export async function detectType(head: Uint8Array): Promise<string | undefined> {
+  // Loaded late, because few processes need it.
+  const { fileTypeFromBuffer } = await import('file-type')
+  return (await fileTypeFromBuffer(head))?.mime
 }
 
 export function normalizeType(type: string): string {

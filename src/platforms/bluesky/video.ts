@@ -6,7 +6,6 @@ import type { CallOptions, Credentials, MediaSource, Checkpoints } from '../cont
 import { PlatformError } from '../errors.ts'
 import { createMediaLimiter } from '../shared/media-limiter.ts'
 import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
-import { createVideoSizer } from '../shared/video-sizer.ts'
 import { readServerDescription, readServiceToken, readUploadedBlob, readVideoJob, type BlobRef } from './responses.ts'
 import { isRefusedWith, getKnownJobId } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
@@ -88,15 +87,16 @@ export function createVideo(deps: VideoDeps) {
   }
 
   async function open(item: MediaItem, { signal }: CallOptions) {
-    const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
-    const { readThrough, size } = createVideoSizer()
+    const { stream, ...videoFile } = await media.open(item, { signal })
+    const { sizeBytes, mimeType } = videoFile
     /** For a call that failed before it read the file; a call that has begun to read closes it itself. */
     const drop = () => stream.cancel().catch(() => undefined)
-    if (sizeBytes <= POSTING_RULES.bluesky.media.video.maxBytes) {
-      return { bytes: readThrough(stream), sizeBytes, mimeType, size, drop }
-    }
+    const { types, maxBytes } = POSTING_RULES.bluesky.media.video
+    const isAccepted = types.includes(mimeType)
+    if (isAccepted && sizeBytes <= maxBytes) return { ...videoFile, bytes: stream, drop }
     await drop()
-    throw new PlatformError('validation', 'The video is larger than Bluesky accepts', { certain: true })
+    const problem = isAccepted ? 'The video is larger than Bluesky accepts' : `Bluesky does not accept ${mimeType}`
+    throw new PlatformError('validation', problem, { certain: true })
   }
 
   async function sendToService(
@@ -168,13 +168,15 @@ interface VideoFile {
   bytes: AsyncIterable<Uint8Array>
   sizeBytes: number
   mimeType: string
-  size: ReturnType<typeof createVideoSizer>['size']
+  width?: number
+  height?: number
   drop(): Promise<void>
 }
 
 /** Returns the size in the file, else the size that the owner stated. */
-function toShape({ width, height }: MediaItem, videoFile: VideoFile): { width?: number; height?: number } {
-  return videoFile.size() ?? (width && height ? { width, height } : {})
+function toShape(item: MediaItem, videoFile: VideoFile): { width?: number; height?: number } {
+  const { width, height } = videoFile.width ? videoFile : item
+  return width && height ? { width, height } : {}
 }
 
 /** Rethrows `unauthorized` as `permission`: a refused token of the video service says nothing about the account's login. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { nameFile } from '../../domain/posts/media-files.ts'
 import type { MediaItem } from '../../domain/posts/post.ts'
 import type { CallOptions, MediaSource } from '../contract.ts'
 import type { ImageLimits, PreparedImage } from './images.ts'
@@ -39,8 +40,7 @@ async function convert(media: MediaSource, item: MediaItem, limits: ImageLimits,
   const key = JSON.stringify([item.storageKey, digest, limits])
   const known = converted.get(key)
   if (known) return { ...known, isAsStored: false }
-  const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
-  const image = await prepareImage(source, limits, name)
+  const image = await prepareImage(source, limits, nameFile(item))
   const isAsStored = image.bytes === source
   if (!isAsStored) converted.set(key, image)
   return { ...image, isAsStored }

@@ -65,6 +65,7 @@ const FORMATS: Record<string, string> = { jpeg: 'image/jpeg', png: 'image/png', 
 /**
  * Prepares an image for publishing: upright, without camera metadata such as place and owner, and within the limits.
  * An image that already qualifies is returned unchanged. Equal images have equal results.
+ * @param name the beginning of a sentence about the file
  * @throws MediaUnavailableError when the bytes cannot be read as an image
  * @throws PlatformError `validation` for too many pixels, `transient` when the conversion takes too long
  */
@@ -76,7 +77,7 @@ export async function prepareImage(source: Uint8Array, limits: ImageLimits, name
     if (isTimeout(error)) {
       throw new PlatformError('transient', 'Converting an image took too long', { certain: true, cause: error })
     }
-    throw new MediaUnavailableError(`The file ${name} cannot be read as an image`)
+    throw new MediaUnavailableError(`${name} cannot be read as an image. Save it as JPEG and upload that file.`)
   }
 }
 
@@ -101,7 +102,7 @@ async function prepare(source: Uint8Array, limits: ImageLimits): Promise<Prepare
 
 /** Reads the first frame. */
 function open(source: Uint8Array): Sharp {
-  const pipeline = sharp(source, { limitInputPixels: MAX_IMAGE_PIXELS, failOn: 'warning' })
+  const pipeline = sharp(source, { limitInputPixels: MAX_IMAGE_PIXELS, failOn: 'truncated' })
   return pipeline.timeout({ seconds: PASS_TIMEOUT_SECONDS })
 }
 

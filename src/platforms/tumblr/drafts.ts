@@ -122,12 +122,13 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
   }
 
   async function planVideo(item: MediaItem, options: CallOptions): Promise<FilePlan> {
-    const { stream, sizeBytes, mimeType } = await media.open(item, options)
+    const { stream, ...videoFile } = await media.open(item, options)
+    const { sizeBytes, mimeType } = videoFile
     await stream.cancel()
     if (sizeBytes > POSTING_RULES.tumblr.media.video.maxBytes) {
       throw new PlatformError('validation', 'The video is larger than Tumblr accepts', { certain: true })
     }
-    const { width, height } = item
+    const { width, height } = videoFile.width ? videoFile : item
     const size = width !== undefined && height !== undefined && { width, height }
     return { mimeType, sizeBytes, ...size, open: async () => (await media.open(item, options)).stream }
   }

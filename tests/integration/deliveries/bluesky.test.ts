@@ -255,7 +255,8 @@ describe('failed deliveries', () => {
       storageKey: `posts/${user.userId}/00000000-0000-4000-8000-000000000000.png`,
       mimeType: 'image/png',
     }
-    const postId = await user.create({ content: { text: 'No picture', mediaItems: [missing] } })
+    const content = { text: 'No picture', mediaItems: [missing] }
+    const postId = await user.create({ content, scheduledAt: inSeconds(3) })
     expect(await user.until(postId)).toMatchObject({
       status: 'FAILED',
       platformStatuses: [{ errorCode: 'MEDIA_UNAVAILABLE' }],

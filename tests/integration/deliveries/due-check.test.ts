@@ -50,9 +50,9 @@ const messagesOf = async (userId: string) =>
   (await context.notifications.listOf(userId, 10)).map(({ message }) => message)
 const stored = async ({ _id }: Post) => (await context.posts.find(_id))!
 
-async function storeImage(userId: string): Promise<MediaItem> {
+async function storeImage(userId: string, body: Uint8Array = png): Promise<MediaItem> {
   const storageKey = `uploads/${userId}/${newId()}.png`
-  await context.storage.put({ key: storageKey, body: png, contentType: 'image/png' })
+  await context.storage.put({ key: storageKey, body, contentType: 'image/png' })
   return { storageKey, mimeType: 'image/png', sizeBytes: png.length, width: 4, height: 4 } as MediaItem
 }
 
@@ -89,10 +89,22 @@ describe('a check before a post is due', () => {
     await storePosts(context, [post])
     await context.storage.remove(lost.storageKey)
     expect(await check()).toEqual({ checked: 1, warned: 1 })
-    expect(await messagesOf(userId)).toEqual([expect.stringContaining('Upload the file again')])
+    expect(await messagesOf(userId)).toEqual([
+      expect.stringContaining('A file of the post was never uploaded, or is gone. Upload the file again'),
+    ])
     await context.posts.transition(post, edit({ content: { text: 'With an image', mediaItems: [other] } }))
     expect(await check()).toEqual({ checked: 1, warned: 0 })
     expect(await messagesOf(userId)).toEqual([])
+  })
+
+  it('warns of a file that is cut off, with that reason', async () => {
+    const { _id: userId } = await connectedUser(context, ['bluesky'])
+    const cut = await storeImage(userId, png.subarray(0, png.length - 30))
+    await storePosts(context, [scheduled(userId, { content: { text: 'With an image', mediaItems: [cut] } })])
+    expect(await check()).toEqual({ checked: 1, warned: 1 })
+    expect(await messagesOf(userId)).toEqual([
+      expect.stringContaining('A file of the post is cut off or damaged, so it cannot be shown.'),
+    ])
   })
 
   it('warns of nothing while the storage is down, and checks the post again', async () => {

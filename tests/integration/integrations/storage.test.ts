@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { MediaUnavailableError } from '../../../src/domain/posts/failure.ts'
@@ -13,6 +14,7 @@ import { createMediaSource } from '../../../src/integrations/storage/media-sourc
 import { createObjectStorage } from '../../../src/integrations/storage/storage.ts'
 import { findObjectStorage } from '../../../sandbox/servers/object-storage.ts'
 import { storedMedia } from '../../platforms/shared/support.ts'
+import { film } from '../../support/film.ts'
 
 const FRONTEND = 'https://app.example'
 const { s3 } = inject('servers')
@@ -29,6 +31,22 @@ const image = (format: 'png' | 'jpeg' | 'webp', side = 4) =>
   sharp({ create: { width: side, height: side, channels: 3, background: 'teal' } })
     .toFormat(format)
     .toBuffer()
+
+/** An image that hardly compresses. */
+const noise = (format: 'png' | 'jpeg' | 'webp') =>
+  sharp(randomBytes(200 * 200 * 3), { raw: { width: 200, height: 200, channels: 3 } })
+    .toFormat(format)
+    .toBuffer()
+
+/** Adds the chunk that makes a PNG an animation, of one frame (https://www.w3.org/TR/png-3/#acTL-chunk). */
+function animatedPng(png: Buffer): Buffer {
+  const endOfHeader = 33
+  const body = Buffer.from('acTL\0\0\0\x01\0\0\0\0', 'latin1')
+  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)]
+  length.writeUInt32BE(body.length - 4)
+  check.writeUInt32BE(crc32(body))
+  return Buffer.concat([png.subarray(0, endOfHeader), length, body, check, png.subarray(endOfHeader)])
+}
 
 async function put(url: string, body: Buffer, contentType = 'image/png') {
   return fetch(url, { method: 'PUT', headers: { 'content-type': contentType }, body: new Uint8Array(body) })
@@ -154,30 +172,43 @@ describe('media source', () => {
     expect(Buffer.from(await new Response(opened.stream).arrayBuffer()).equals(body)).toBe(true)
   })
 
-  it('the media source detects and streams a file that arrives byte by byte', async () => {
-    const body = await image('png')
-    const bytes = new ReadableStream<Uint8Array>({
-      start(controller) {
-        for (const byte of body) controller.enqueue(Uint8Array.of(byte))
-        controller.close()
-      },
-    })
-    const slow = createMediaSource({
-      ...storage,
-      open: async () => ({ stream: bytes, sizeBytes: body.length, contentType: 'image/png' }),
-    })
-    const opened = await slow.open({ storageKey: newKey(), storageUrl: '', mimeType: 'image/png' })
-    expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
+  it('the media source passes a file on as what it is, whatever its name and its record say', async () => {
+    const found = async (body: Buffer, declared: string) => {
+      const { stream, mimeType } = await media.open(await stored(body, declared))
+      await stream.cancel()
+      return mimeType
+    }
+    expect(await found(film(), 'video/mp4')).toBe('video/mp4')
+    expect(await found(film({ brand: 'qt  ' }), 'video/mp4')).toBe('video/quicktime')
+    expect(await found(film(), 'video/quicktime')).toBe('video/mp4')
+    expect(await found(await image('webp'), 'image/jpeg')).toBe('image/webp')
   })
 
-  it('the media source detects videos by their beginning, under either type name', async () => {
-    const film = (brand: string) =>
-      Buffer.concat([Buffer.from([0, 0, 0, 20]), Buffer.from(`ftyp${brand}\0\0\0\0${brand}`)])
-    const mp4 = await media.open(await stored(film('isom'), 'video/mp4'))
-    const mov = await media.open(await stored(film('qt  '), 'video/quicktime'))
-    await Promise.all([mp4.stream.cancel(), mov.stream.cancel()])
-    expect([mp4.mimeType, mov.mimeType]).toEqual(['video/mp4', 'video/quicktime'])
-    await expect(media.open(await stored(film('qt  '), 'video/mp4'))).rejects.toThrow(MediaUnavailableError)
+  it('an animated PNG is a PNG', async () => {
+    const item = await stored(animatedPng(await image('png')))
+    expect(await media.readFile(item)).toMatchObject({ facts: { mimeType: 'image/png', isAnimated: true } })
+    expect(await media.readFile(await stored(await image('png')))).toMatchObject({ facts: { isAnimated: false } })
+  })
+
+  it('an animated WebP is reported as such, with the pixels of all frames', async () => {
+    const frames = [await image('png', 20), await image('png', 10)]
+    const animation = await sharp(frames, { join: { animated: true } })
+      .webp()
+      .toBuffer()
+    const item = await stored(animation, 'image/webp')
+    expect(await media.readFile(item)).toMatchObject({ facts: { isAnimated: true, pixels: 800 } })
+  })
+
+  it('an image that decoders show with a warning is accepted', async () => {
+    const jpeg = await image('jpeg', 300)
+    const endOfFirstSegment = 4 + jpeg.readUInt16BE(4)
+    const odd = Buffer.concat([
+      jpeg.subarray(0, endOfFirstSegment),
+      Buffer.from([1, 2, 3]),
+      jpeg.subarray(endOfFirstSegment),
+    ])
+    await expect(sharp(odd, { failOn: 'warning' }).raw().toBuffer()).rejects.toThrow('extraneous')
+    expect(await media.readFile(await stored(odd, 'image/jpeg'))).toMatchObject({ state: 'readable' })
   })
 
   it('the media source treats image/jpg as image/jpeg', async () => {
@@ -188,13 +219,43 @@ describe('media source', () => {
 
   const refused: [string, () => Promise<MediaItem>][] = [
     ['was never uploaded, or is gone', async () => ({ storageKey: newKey(), storageUrl: '', mimeType: 'image/png' })],
-    ['is image/webp, not image/png', async () => stored(await image('webp'))],
-    ['is not image/png', async () => stored(Buffer.from('<script>alert(1)</script>'))],
+    ['is video/mp4, not image/png as declared', async () => stored(film())],
+    [
+      'is image/gif. Save it as JPEG',
+      async () =>
+        stored(
+          await sharp(await image('png'))
+            .gif()
+            .toBuffer(),
+        ),
+    ],
+    [
+      'is image/avif. Save it as JPEG',
+      async () =>
+        stored(
+          await sharp(await image('png'))
+            .avif()
+            .toBuffer(),
+          'image/jpeg',
+        ),
+    ],
+    ['is no image or video', async () => stored(Buffer.from('<script>alert(1)</script>'))],
     ['is empty', async () => stored(Buffer.alloc(0))],
     [
       'is too large: 10000001 of at most 10000000 bytes',
       async () => stored(Buffer.concat([await image('png'), Buffer.alloc(10_000_000)], 10_000_001)),
     ],
+    ...(['png', 'jpeg', 'webp'] as const).map((format): [string, () => Promise<MediaItem>] => [
+      'is cut off or damaged',
+      async () => {
+        const whole = await noise(format)
+        return stored(whole.subarray(0, Math.round(whole.length * 0.8)), `image/${format}`)
+      },
+    ]),
+    ['is video/x-m4v. Convert it to MP4', async () => stored(film({ brand: 'M4V ' }), 'video/mp4')],
+    ['is video/3gpp. Convert it to MP4', async () => stored(film({ brand: '3gp5' }), 'video/mp4')],
+    ['has no index (moov)', async () => stored(film().subarray(0, 900), 'video/mp4')],
+    ['has sound but no picture', async () => stored(film({ codec: null }), 'video/mp4')],
   ]
 
   it.each(refused)('the media source rejects a file that %s', async (words, make) => {
@@ -202,27 +263,49 @@ describe('media source', () => {
     for (const ask of [media.open, media.publicUrl]) {
       const error = await ask(item).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(MediaUnavailableError)
-      expect((error as Error).message).toContain('The file cat.png')
-      expect((error as Error).message).toContain(words)
+      expect((error as Error).message).toContain(`The file “cat.png” ${words}`)
     }
   })
 
-  it('the media source returns the public address of a file and reads only its beginning', async () => {
-    const body = Buffer.concat([await image('png'), Buffer.alloc(3_000_000, 7)])
-    const item = await stored(body)
-    const reads: number[] = []
+  it('a file is read once, until its bytes change', async () => {
+    const item = await stored(await image('png', 300))
+    const reads: string[] = []
     const watched = createMediaSource({
       ...storage,
-      open: () => expect.unreachable('the whole file was requested'),
-      async readHead(...args) {
-        const found = await storage.readHead(...args)
-        reads.push(found!.head.length)
-        return found
+      async readRange(...args) {
+        reads.push(args[0])
+        return storage.readRange(...args)
       },
     })
-    const address = await watched.publicUrl(item)
-    expect(reads).toEqual([4_100])
-    expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(body)).toBe(true)
+    for (let repeat = 0; repeat < 3; repeat += 1) await watched.publicUrl(item)
+    const sizes = [await image('png', 300), await noise('png')].map(({ length }) => length)
+    expect(reads).toHaveLength(sizes[0]! > 4_100 ? 1 : 0)
+    await storage.put({ key: item.storageKey, body: await noise('png'), contentType: 'image/png' })
+    expect(await watched.readFile(item)).toMatchObject({ facts: { sizeBytes: sizes[1], width: 200 } })
+    const before = reads.length
+    await watched.readFile(item)
+    expect(reads).toHaveLength(before)
+  })
+
+  it('files of one user that are slow to read do not delay the files of another user', async () => {
+    const released = Promise.withResolvers<void>()
+    const slow = createMediaSource({
+      ...storage,
+      async readHead(key, ...args) {
+        if (key.startsWith('posts/many/')) await released.promise
+        return storage.readHead(key, ...args)
+      },
+    })
+    const of = async (user: string): Promise<MediaItem> => {
+      const storageKey = newKey(`posts/${user}`)
+      await storage.put({ key: storageKey, body: await image('png'), contentType: 'image/png' })
+      return { storageKey, storageUrl: '', mimeType: 'image/png' }
+    }
+    const many = await Promise.all(Array.from({ length: 20 }, () => of('many')))
+    const reading = many.map((item) => slow.readFile(item))
+    expect(await slow.readFile(await of('one'))).toMatchObject({ state: 'readable' })
+    released.resolve()
+    expect((await Promise.all(reading)).every(({ state }) => state === 'readable')).toBe(true)
   })
 
   it('the media source serves a file with its standard content type', async () => {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 /** Large packages that only deliveries need. */
-const DELIVERY_PACKAGES = ['@atproto/api', 'sharp', 'file-type', '@temporalio/worker']
+const DELIVERY_PACKAGES = ['@atproto/api', 'sharp', 'file-type', 'mediabunny', '@temporalio/worker']
 /** Large packages that only the API needs. */
 const API_PACKAGES = ['fastify', 'socket.io', '@zxcvbn-ts/language-common']
 /** Packages of optional services, loaded on first use. */

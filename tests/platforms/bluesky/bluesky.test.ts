@@ -396,7 +396,7 @@ describe('images', () => {
   it('invalid images are refused before anything is sent', async () => {
     const uploads = await requestsTo('uploadBlob')
     const item = { ...add(Buffer.from('not an image'), 'image/png'), originalFilename: 'me.png' }
-    await expect(publish(newPost('', [item]))).rejects.toThrow('The file me.png cannot be read as an image')
+    await expect(publish(newPost('', [item]))).rejects.toThrow('The file “me.png” cannot be read as an image')
     expect(await requestsTo('uploadBlob')).toBe(uploads)
   })
 

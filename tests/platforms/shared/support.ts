@@ -12,6 +12,7 @@ import {
 } from '../../../sandbox/platforms/foreign-responses.ts'
 import type { MediaItem } from '../../../src/domain/posts/post.ts'
 import { createMediaSource } from '../../../src/integrations/storage/media-source.ts'
+import { readVideo } from '../../../src/integrations/storage/read-video.ts'
 import { createObjectStorage } from '../../../src/integrations/storage/storage.ts'
 import type {
   Credentials,
@@ -56,7 +57,13 @@ export function memoryMedia() {
     async open(item) {
       opened.push(item.storageKey)
       const { bytes, mimeType } = files.get(item.storageKey)!
-      return { stream: new Blob([bytes]).stream(), sizeBytes: bytes.length, mimeType }
+      const opening = { stream: new Blob([bytes]).stream(), sizeBytes: bytes.length, mimeType }
+      if (!mimeType.startsWith('video/')) return opening
+      const part = async (start: number, end: number) => bytes.slice(start, end)
+      const file = { sizeBytes: bytes.length, read: part }
+      const read = await readVideo(file, { mimeType, sizeBytes: bytes.length }, AbortSignal.timeout(20_000))
+      const { width, height } = read.state === 'readable' ? read.facts : {}
+      return { ...opening, ...(width !== undefined && height !== undefined && { width, height }) }
     },
     publicUrl: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
     storeCopy: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),

@@ -3002,6 +3002,13 @@ export interface components {
       types: string[]
       /** @description The largest file that the media upload and the platform both accept */
       maxBytes: number
+      /** @description Length of a video; absent when unlimited */
+      seconds?: {
+        min?: number
+        max: number
+      }
+      /** @description Video codecs; absent when any is converted */
+      codecs?: string[]
     }
     MediaUpload: {
       /** @description Send the file here with PUT within 15 minutes, with exactly this Content-Type and without an Authorization header. */

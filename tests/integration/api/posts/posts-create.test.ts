@@ -223,6 +223,7 @@ describe('platform rules', () => {
         mediaItems: [...Array.from({ length: 5 }, () => item), { ...item, mimeType: 'video/mp4' }],
       },
       selectedPlatforms: ['bluesky', 'instagram', 'mastodon'],
+      scheduledAt: inAnHour(),
       platformSpecificContent: {
         instagram: { mediaItems: [] },
         mastodon: { mediaItems: [{ ...item, mimeType: 'image/gif' }] },
@@ -248,7 +249,8 @@ describe('platform rules', () => {
   it('an empty text is allowed with media and rejected without', async () => {
     const ann = await world.caller()
     const mediaItems = [{ storageKey: `posts/${ann.userId}/a.jpg`, mimeType: 'image/jpeg' }]
-    expect((await ann.call('POST', '/', postBody({ content: { text: '', mediaItems } }))).status).toBe(201)
+    const scheduled = postBody({ content: { text: '', mediaItems }, scheduledAt: inAnHour() })
+    expect((await ann.call('POST', '/', scheduled)).status).toBe(201)
     expect((await ann.call('POST', '/', postBody({ content: { text: '' } }))).status).toBe(400)
   })
 
@@ -287,7 +289,8 @@ describe('media items', () => {
       height: 4,
       altText: 'A cat',
     }
-    const { body } = await ann.call('POST', '/', postBody({ content: { text: '', mediaItems: [item] } }))
+    const scheduled = postBody({ content: { text: '', mediaItems: [item] }, scheduledAt: inAnHour() })
+    const { body } = await ann.call('POST', '/', scheduled)
     const post = await ann.call('GET', `/${body.data.postId}`)
     expect(post.body.data.post.content.mediaItems).toEqual([
       { ...item, mimeType: 'image/jpeg', storageUrl: `${world.context.config.S3_PUBLIC_URL}/${item.storageKey}` },

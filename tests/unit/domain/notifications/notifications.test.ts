@@ -159,7 +159,10 @@ describe('notifications of posts', () => {
   })
 
   it('notifications contain no markup and no file names', () => {
-    const reason = failure('MEDIA_UNAVAILABLE', `The file ${image.originalFilename} was never uploaded, or is gone`)
+    const reason = failure(
+      'MEDIA_UNAVAILABLE',
+      `The file “${image.originalFilename}” was never uploaded, or is gone. Upload it again.`,
+    )
     const all = [
       postCreated(post, 'UTC'),
       postPublished(post, createPlatformStatus('bluesky'), 'https://bsky.app/x'),
@@ -169,7 +172,7 @@ describe('notifications of posts', () => {
     ]
     expect(JSON.stringify(all)).not.toContain('<')
     expect(postFailed(post, createPlatformStatus('bluesky'), reason).message).toMatch(
-      /: A file of the post is missing or differs from its upload\. Upload the file/,
+      /: A file of the post was never uploaded, or is gone\. Upload the file/,
     )
   })
 

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import {
+  correctTypes,
+  findFileProblem,
+  nameFile,
+  withoutFileName,
+  type MediaFile,
+} from '../../../../src/domain/posts/media-files.ts'
+import { preflight } from '../../../../src/domain/posts/preflight.ts'
+import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
+import { toPreflightTarget } from '../../../support/preflight-target.ts'
+
+const item = { storageKey: 'posts/u/1.jpg', storageUrl: 'u', mimeType: 'image/jpeg', originalFilename: 'cat.jpg' }
+const video = { ...item, mimeType: 'video/mp4' }
+const readable = (facts: object = {}): MediaFile => ({
+  state: 'readable',
+  facts: { mimeType: 'image/jpeg', sizeBytes: 9, ...facts },
+})
+const film = (facts: object = {}) => readable({ mimeType: 'video/mp4', codec: 'avc', ...facts })
+
+function check(platforms: readonly Platform[], file: MediaFile, { of = item, scheduledAt = null as Date | null } = {}) {
+  const post = { content: { text: 'x', mediaItems: [of] }, platformSpecificContent: {}, scheduledAt }
+  const { errors, warnings } = preflight(
+    post,
+    platforms.map((platform) => toPreflightTarget(platform)),
+    new Map([[item.storageKey, file]]),
+  )
+  return { errors, warnings, codes: errors.map(({ code }) => code) }
+}
+
+describe('the file of a media item', () => {
+  it('a file that was never uploaded refuses an immediate post, and warns of a scheduled one, once for all platforms', () => {
+    const missing = {
+      path: 'content.mediaItems.0',
+      code: 'MEDIA_MISSING',
+      message: expect.stringContaining('“cat.jpg”'),
+    }
+    expect(check(PLATFORMS, { state: 'missing' })).toMatchObject({ errors: [missing], warnings: [] })
+    expect(check(PLATFORMS, { state: 'missing' }, { scheduledAt: new Date() })).toMatchObject({
+      errors: [],
+      warnings: [missing],
+    })
+  })
+
+  it('an unusable file refuses every post, also a scheduled one', () => {
+    const unusable: MediaFile = { state: 'unusable', problem: 'is cut off. Upload the whole file.' }
+    for (const scheduledAt of [null, new Date()]) {
+      expect(check(['bluesky', 'tumblr'], unusable, { scheduledAt })).toMatchObject({
+        errors: [{ code: 'MEDIA_UNUSABLE', message: 'The file “cat.jpg” is cut off. Upload the whole file.' }],
+        warnings: [],
+      })
+    }
+  })
+
+  it('a video that is declared an image is refused, and the reverse', () => {
+    expect(check(['tumblr'], film()).codes).toContain('MEDIA_UNUSABLE')
+    expect(check(['tumblr'], readable(), { of: video }).errors.at(-1)).toMatchObject({
+      message: expect.stringContaining('is image/jpeg, not video/mp4 as declared'),
+    })
+  })
+
+  it('a file that could not be read, or only in part, is a warning', () => {
+    for (const file of [{ state: 'unread' } as const, { ...film(), isPartial: true } as MediaFile]) {
+      expect(check(['tumblr'], file, { of: video })).toMatchObject({
+        errors: [],
+        warnings: [{ code: 'MEDIA_UNCHECKED' }],
+      })
+    }
+  })
+
+  it('the properties of the file replace what the client stated', () => {
+    const stated = { ...item, sizeBytes: 1, width: 1, height: 1 }
+    expect(check(['bluesky'], readable({ pixels: 50_000_000 }), { of: stated }).codes).toEqual(['IMAGE_TOO_LARGE'])
+    expect(
+      check(['mastodon'], film({ sizeBytes: 200_000_000 }), { of: { ...video, sizeBytes: 1 } as typeof item }).codes,
+    ).toEqual(['MEDIA_TOO_LARGE'])
+    expect(check(['bluesky'], film({ mimeType: 'video/quicktime' }), { of: video }).codes).toEqual(['MEDIA_TYPE'])
+  })
+
+  it.each([
+    ['bluesky', 600],
+    ['threads', 300],
+    ['instagram', 900],
+    ['facebook', 14_400],
+    ['tumblr', 600],
+  ] as const)('%s takes videos of up to %i seconds', (platform, max) => {
+    expect(check([platform], film({ duration: max }), { of: video }).codes).toEqual([])
+    expect(check([platform], film({ duration: max + 0.1 }), { of: video }).codes).toEqual(['VIDEO_TOO_LONG'])
+  })
+
+  it('the message says the limit and the length', () => {
+    expect(check(['threads'], film({ duration: 300.2 }), { of: video }).errors[0]!.message).toBe(
+      'Threads takes videos of at most 5 min, and this one has 5 min 1 s. Shorten it.',
+    )
+  })
+
+  it('instagram takes videos from three seconds on', () => {
+    expect(check(['instagram'], film({ duration: 2.9 }), { of: video }).codes).toEqual(['VIDEO_TOO_SHORT'])
+    expect(check(['instagram'], film({ duration: 3 }), { of: video }).codes).toEqual([])
+  })
+
+  it.each(PLATFORMS)('a codec that %s does not document is refused where the platform documents some', (platform) => {
+    const documents = ['threads', 'instagram', 'facebook'].includes(platform)
+    for (const codec of ['avc', 'hevc']) expect(check([platform], film({ codec }), { of: video }).codes).toEqual([])
+    expect(check([platform], film({ codec: 'vp9' }), { of: video }).codes).toEqual(documents ? ['VIDEO_CODEC'] : [])
+  })
+
+  it.each(PLATFORMS)('an animated image on %s is a warning', (platform) => {
+    expect(check([platform], readable({ isAnimated: true }))).toMatchObject({
+      errors: [],
+      warnings: [{ path: 'content.mediaItems.0', code: 'ANIMATION_LOST', platform }],
+    })
+  })
+})
+
+it('the type of the file replaces the declared one everywhere in a post, within its kind', () => {
+  const files = new Map([[item.storageKey, readable({ mimeType: 'image/webp' })]])
+  const post = {
+    content: { text: '', mediaItems: [item, { ...item, storageKey: 'other' }] },
+    platformSpecificContent: { bluesky: { mediaItems: [item] }, threads: { text: 'a' } },
+    accountSpecificContent: { id: { mediaItems: [video] } },
+  }
+  const webp = { ...item, mimeType: 'image/webp' }
+  expect(correctTypes(post, files)).toEqual({
+    content: { text: '', mediaItems: [webp, { ...item, storageKey: 'other' }] },
+    platformSpecificContent: { bluesky: { mediaItems: [webp] }, threads: { text: 'a' } },
+    accountSpecificContent: { id: { mediaItems: [video] } },
+  })
+})
+
+it.each(['cat.png', 'a ” is. b', '“” ', 'line\nend.png'])(
+  'the reason of a file named %j is shown without its name',
+  (name) => {
+    const sentence = findFileProblem({ ...item, originalFilename: name }, { state: 'missing' })!
+    expect(withoutFileName(sentence)).toBe('A file of the post was never uploaded, or is gone')
+  },
+)
+
+it('any other sentence has no file name to remove', () => {
+  expect(withoutFileName('The platform failed. Try again.')).toBeNull()
+  expect(nameFile({ storageKey: 'posts/u/1.jpg', storageUrl: '', mimeType: '' })).toBe('The file “1.jpg”')
+})
