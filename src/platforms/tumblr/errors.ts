@@ -45,7 +45,7 @@ const BY_STATUS: Record<number, Row> = {
   404: { class: 'not_found', message: 'Tumblr does not have the requested object', kind: 'missing' },
   // A server or proxy that timed out on a request may still process it.
   408: { class: 'transient', message: 'Tumblr did not receive the request in time', certain: false },
-  413: { class: 'validation', message: 'Tumblr refused the post as too large' },
+  413: { class: 'validation', message: 'Tumblr refused an image or video as too large' },
   429: { class: 'rate_limited', message: 'Tumblr asks to slow down' },
 }
 
