@@ -11,6 +11,7 @@ interface PlatformStatus {
   platformPostId: string | null
   platformPostUrl: string | null
   error: string | null
+  completedAt: string | null
 }
 
 export interface PostOutcome {

@@ -76,7 +76,9 @@ test('a new user clones, starts, sees the first post and stops, and the next sta
   expect(outcome.status).toBe('COMPLETED')
   const delivered = (await publicPosts(second.world)).filter((post) => post.text === text)
   expect(delivered).toHaveLength(1)
-  expect(new Date(delivered[0]?.createdAt ?? 0).getTime()).toBeGreaterThanOrEqual(secondStartAt.getTime())
+  // A record states when its post was due.
+  expect(delivered[0]?.createdAt).toBe(dueAt.toISOString())
+  expect(Date.parse(outcome.platformStatuses[0]!.completedAt!)).toBeGreaterThanOrEqual(secondStartAt.getTime())
   const ledger = (await (await fetch(`${second.world.platforms.bluesky.control}/ledger`)).json()) as { text: string }[]
   expect(ledger.filter((entry) => entry.text === text)).toHaveLength(1)
   expect(ledger.filter((entry) => entry.text === hello?.text)).toHaveLength(1)
