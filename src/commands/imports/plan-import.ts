@@ -23,18 +23,24 @@ import { toCellProblem } from '../../domain/imports/csv-rows.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-order.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
-import { createDelayForecast, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
+import {
+  createDelayForecast,
+  MAX_PLANNED,
+  toLookbackMs,
+  type PublicationState,
+} from '../../domain/quotas/publications.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { findTimezoneProblem } from '../../domain/shared/timezones.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 import { createTurns } from '../../flow/turns.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { ImportRow, RowFindings } from '../../store/imports/imports.ts'
 import type { PlacedPost as StoredPlacedPost } from '../../store/posts/post-lists.ts'
 import { newId } from '../../store/shared/schema.ts'
-import { forecastWithQuotas, toQuotaWarning } from '../posts/forecast-delays.ts'
+import { forecastWithQuotas, toQuotaWarning, type LimitedAccount } from '../posts/forecast-delays.ts'
 import { toChosen } from '../../domain/posts/post-moves.ts'
 import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
@@ -333,32 +339,35 @@ async function forecastRows(
   stored: readonly StoredPlacement[],
   { facts, connected, now }: Comparison,
 ): Promise<Map<number, Problem[]>> {
-  const warnings = new Map<number, Problem[]>()
-  // One after the other: each sorts all posts of its account.
-  for (const account of connected) {
+  async function forecastAccount({ account, limits }: LimitedAccount, { record, now: readAt }: PublicationState) {
+    const forecast = createDelayForecast(record, limits, readAt)
     const isHere = ({ placements }: PlacedPost) => placements.some((one) => one.account === account._id)
-    const delays = await forecastWithQuotas(deps, [account], async ({ limits }, { record, now: readAt }) => {
-      const forecast = createDelayForecast(record, limits, readAt)
-      const rowsHere = facts.filter((fact) => fact.isTimed && isHere(fact))
-      const planned = [...stored.filter((post) => post.scheduledAt && isHere(post)), ...rowsHere]
-        .map((post) => ({ at: post.at, fact: 'targets' in post ? (post as Fact) : null }))
-        .toSorted((one, other) => one.at - other.at)
-      const times = planned.map(({ at }) => new Date(at))
-      const found: { row: number; warning: Problem }[] = []
-      let from = 0
-      for await (const [to, { at, fact }] of inTurns([...planned.entries()])) {
-        if (!fact) continue
-        const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
-        while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
-        const delay = forecast(times, times[to]!, { from, to })
-        const target = fact.targets.find((one) => one.account?._id === account._id)
-        if (!delay || !target) continue
-        found.push({ row: fact.other.row, warning: toQuotaWarning(target, delay, fact.timezone) })
-      }
-      return found
-    })
-    for (const { row, warning } of delays) warnings.set(row, [...(warnings.get(row) ?? []), warning])
+    const rowsHere = facts.filter((fact) => fact.isTimed && isHere(fact))
+    const planned = [...stored.filter((post) => post.scheduledAt && isHere(post)), ...rowsHere]
+      .map((post) => ({ at: post.at, fact: 'targets' in post ? (post as Fact) : null }))
+      .toSorted((one, other) => one.at - other.at)
+    const times = planned.map(({ at }) => new Date(at))
+    const found: { row: number; warning: Problem }[] = []
+    let from = 0
+    for await (const [to, { at, fact }] of inTurns([...planned.entries()])) {
+      if (!fact) continue
+      const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
+      while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
+      const delay = forecast(times, times[to]!, { from, to })
+      const target = fact.targets.find((one) => one.account?._id === account._id)
+      if (!delay || !target) continue
+      found.push({ row: fact.other.row, warning: toQuotaWarning(target, delay, fact.timezone) })
+    }
+    return found
   }
+
+  // One at a time, because each sorts all posts of its account. Platforms are asked side by side.
+  const takeTurn = createFairLimit({ maxRunning: 1 })
+  const delays = await forecastWithQuotas(deps, connected, (limited, state) =>
+    takeTurn(limited.account._id, () => forecastAccount(limited, state)),
+  )
+  const warnings = new Map<number, Problem[]>()
+  for (const { row, warning } of delays) warnings.set(row, [...(warnings.get(row) ?? []), warning])
   return warnings
 }
 

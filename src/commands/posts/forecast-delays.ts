@@ -24,7 +24,7 @@ export interface PlannedPost {
 }
 
 /** An account with the quota of its publications. */
-interface LimitedAccount extends QuotaSubject {
+export interface LimitedAccount extends QuotaSubject {
   account: ConnectedAccount
 }
 

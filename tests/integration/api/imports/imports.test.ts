@@ -7,6 +7,7 @@ import { MAX_IMPORT_ROWS, MAX_IMPORTS } from '../../../../src/domain/imports/imp
 import type { Post } from '../../../../src/domain/posts/post.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
+import { raceAbort } from '../../../../src/flow/deadlines.ts'
 import { createTestKey } from '../../../support/api-keys.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { collectCommands } from '../../../support/driver-commands.ts'
@@ -168,6 +169,33 @@ describe('planning an import', () => {
       status: 'warning',
       warnings: [{ path: 'selectedPlatforms.0', code: 'QUOTA_LIKELY_EXCEEDED', nextFreeAt: at(60) }],
     })
+  })
+
+  it('the platforms of several accounts are asked side by side', async () => {
+    const { client, userId } = await newUser()
+    await addAccount(world.context, userId, { platform: 'bluesky', platformId: 'did:plc:second' })
+    const accounts = (await world.context.accounts.listConnected(userId)).filter((one) => one.platform === 'bluesky')
+    const adapter = world.context.platforms.find('bluesky')!
+    const { publicationQuota, readPublicationQuota } = adapter
+    const limits = [{ span: 'hour', limit: 1, windowMs: HOUR }]
+    const asked = new Set<string>()
+    const allAsked = Promise.withResolvers<void>()
+    Object.assign(adapter, {
+      publicationQuota: ({ accountId }: { accountId: string }) => ({ key: `quota ${accountId}`, limits }),
+      // Answers no account before all of them are asked.
+      async readPublicationQuota({ accountId }: { accountId: string }, { signal }: { signal: AbortSignal }) {
+        asked.add(accountId)
+        if (asked.size === accounts.length) allAsked.resolve()
+        await raceAbort(allAsked.promise, signal)
+        return [{ span: 'hour', limit: 5, remaining: 5, resetsInMs: HOUR }]
+      },
+    })
+    const selectedAccounts = accounts.map(({ _id }) => _id)
+    const toRow = (text: string, minutes: number) => ({ content: { text }, selectedAccounts, scheduledAt: at(minutes) })
+    const { body } = await client.sendJson([toRow('a', 0), toRow('b', 20), toRow('c', 40)])
+    Object.assign(adapter, { publicationQuota, readPublicationQuota })
+    expect(asked.size).toBe(2)
+    expect(body.data.counts).toMatchObject({ ready: 3, warning: 0 })
   })
 
   it('rows beyond the burst limit of one second are warned with their due time', async () => {
