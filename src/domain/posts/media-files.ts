@@ -42,7 +42,14 @@ export interface KnownContent {
   mediaItems: readonly KnownMediaItem[]
 }
 
-const MISSING = 'was never uploaded, or is gone. Upload it again.'
+/** The end of a sentence about a file that object storage does not have. */
+export const MISSING_FILE = 'was never uploaded, or is gone. Upload it again.'
+
+/** Returns what is wrong with the size of a file, with the next step, as the end of a sentence; null when nothing is. */
+export function findSizeProblem(sizeBytes: number, maxBytes: number): string | null {
+  if (sizeBytes === 0) return 'is empty. Upload it again.'
+  return sizeBytes > maxBytes ? `is too large: ${sizeBytes} of at most ${maxBytes} bytes. Upload a smaller one.` : null
+}
 
 const START = 'The file “'
 const END = '” '
@@ -65,7 +72,7 @@ export function withoutFileName(sentence: string): string | null {
 export function findFileProblem(item: MediaItem, file: MediaFile): string | null {
   switch (file.state) {
     case 'missing':
-      return `${nameFile(item)} ${MISSING}`
+      return `${nameFile(item)} ${MISSING_FILE}`
     case 'unusable':
       return `${nameFile(item)} ${file.problem}`
     case 'readable': {

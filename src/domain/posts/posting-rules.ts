@@ -76,6 +76,8 @@ const MB = 1_000_000
 const MIB = 1_048_576
 const IMAGES = ['image/jpeg', 'image/png', 'image/webp'] as const
 const VIDEOS = ['video/mp4', 'video/quicktime'] as const
+/** The types of files that are published on some platform, or converted for it. */
+export const MEDIA_TYPES: Record<MediaKind, readonly string[]> = { image: IMAGES, video: VIDEOS }
 /** H.264 and HEVC. */
 const GRAPH_CODECS = ['avc', 'hevc'] as const
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { MISSING_FILE } from '../../domain/posts/media-files.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import {
   MAX_AVATAR_BYTES,
@@ -8,7 +9,7 @@ import {
   removedKey,
 } from '../../domain/media/storage-keys.ts'
 import type { ObjectStorage } from './storage.ts'
-import { fileProblem, MISSING_FILE, normalizeType, SNIFF_BYTES } from './stored-files.ts'
+import { fileProblem, normalizeType, SNIFF_BYTES } from './stored-files.ts'
 
 interface AvatarOptions {
   storage: ObjectStorage

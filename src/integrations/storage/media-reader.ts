@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { MediaFacts, MediaFile } from '../../domain/posts/media-files.ts'
+import { findSizeProblem, type MediaFacts, type MediaFile } from '../../domain/posts/media-files.ts'
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { MAX_UPLOAD_BYTES, toMediaKind, type MediaKind } from '../../domain/posts/posting-rules.ts'
+import { MAX_UPLOAD_BYTES, MEDIA_TYPES, toMediaKind, type MediaKind } from '../../domain/posts/posting-rules.ts'
 import { parseOwnerId, removedKey } from '../../domain/media/storage-keys.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { raceAbort } from '../../flow/deadlines.ts'
@@ -17,11 +17,6 @@ const MAX_READS = 2
 const READ_TIMEOUT_SECONDS = 10
 const MAX_KNOWN = 10_000
 
-/** Types that are published, or converted to one that is. */
-const READABLE: Record<MediaKind, readonly string[]> = {
-  image: ['image/jpeg', 'image/png', 'image/webp'],
-  video: ['video/mp4', 'video/quicktime'],
-}
 const OTHER_TYPE: Record<MediaKind, string> = {
   image: 'Save it as JPEG, PNG or WebP and upload that file.',
   video: 'Convert it to MP4 and upload that file.',
@@ -77,10 +72,9 @@ export function createMediaReader(storage: ObjectStorage) {
 }
 
 function findProblem({ mimeType, sizeBytes }: MediaFacts): string | null {
-  if (sizeBytes === 0) return 'is empty. Upload it again.'
-  if (mimeType === '') return 'is no image or video, or is damaged. Export it again and upload that file.'
   const kind = toMediaKind(mimeType)
-  if (!READABLE[kind].includes(mimeType)) return `is ${mimeType}. ${OTHER_TYPE[kind]}`
-  const maxBytes = MAX_UPLOAD_BYTES[kind]
-  return sizeBytes > maxBytes ? `is too large: ${sizeBytes} of at most ${maxBytes} bytes. Upload a smaller one.` : null
+  const isPublished = MEDIA_TYPES[kind].includes(mimeType)
+  if (sizeBytes === 0 || isPublished) return findSizeProblem(sizeBytes, MAX_UPLOAD_BYTES[kind])
+  if (mimeType === '') return 'is no image or video, or is damaged. Export it again and upload that file.'
+  return `is ${mimeType}. ${OTHER_TYPE[kind]}`
 }

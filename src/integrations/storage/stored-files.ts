@@ -1,7 +1,7 @@
+import { findSizeProblem } from '../../domain/posts/media-files.ts'
+
 /** The bytes of a file's beginning that suffice to detect its type. */
 export const SNIFF_BYTES = 4_100
-
-export const MISSING_FILE = 'was never uploaded, or is gone'
 
 /** Other names of types that we store. */
 const SAME_AS: Record<string, string> = { 'image/jpg': 'image/jpeg', 'image/apng': 'image/png' }
@@ -16,8 +16,8 @@ export async function fileProblem(
   { sizeBytes, head }: FoundFile,
   { type, maxBytes }: { type: string; maxBytes: number },
 ): Promise<string | null> {
-  if (sizeBytes === 0) return 'is empty'
-  if (sizeBytes > maxBytes) return `is too large: ${sizeBytes} of at most ${maxBytes} bytes`
+  const sizeProblem = findSizeProblem(sizeBytes, maxBytes)
+  if (sizeProblem !== null) return sizeProblem
   const found = await detectType(head)
   if (found === undefined) return `is not ${normalizeType(type)}, as declared`
   return normalizeType(found) === normalizeType(type) ? null : `is ${found}, not ${type} as declared`
