@@ -17,7 +17,7 @@ const SECOND = 1_000
 const PLANNED = 14
 const PLANNED_EVERY_MS = 4 * SECOND
 const FIRST_DUE_MS = 12 * SECOND
-/** Of the planned posts, this many at least are published between dump and destruction, and as many after the restore. */
+/** The least number of planned posts that are published between dump and destruction, and of those published after the restore. */
 const LEAST_OF_A_KIND = 4
 const LOST_EVERY_MS = 2 * SECOND
 

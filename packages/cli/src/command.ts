@@ -20,7 +20,7 @@ export interface CommandSpec<Options extends object = object> {
   run(run: Run<Options>, ...args: string[]): Promise<void>
 }
 
-/** What a command gets when it runs. */
+/** The input of a command that runs. */
 export interface Run<Options extends object = object> {
   io: Io
   /** Options and arguments that take `<account>` have its id, whatever name the user gave. */

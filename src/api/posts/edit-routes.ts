@@ -13,7 +13,7 @@ import { UpdatedPost } from './schemas/post.ts'
 import { refuseUnknownFields } from './unknown-fields.ts'
 
 const PostId = IdParam('postId')
-/** What both updates document. */
+/** The documentation that both updates share. */
 const UPDATE = {
   keyScope: 'posts:draft',
   errors: ['POST_NOT_EDITABLE', 'PLATFORM_NOT_CONNECTED', 'PRECONDITION_FAILED'],

@@ -112,7 +112,7 @@ export interface PlatformStatus {
   status: DeliveryStatus
   platformPostId: string | null
   platformPostUrl: string | null
-  /** What the platform has left out of the published post, a sentence for users; absent: nothing. */
+  /** A sentence for users about files that the platform left out of the published post; absent when it left out none. */
   warning?: string
   /** Why the delivery failed, or why the last attempt failed while the next one is pending. A sentence for users. */
   error: string | null
@@ -198,7 +198,7 @@ export interface Post {
 export interface Published {
   platformPostId: string
   platformPostUrl: string
-  /** What the platform has left out of the post, a sentence for users; absent: nothing. */
+  /** As `PlatformStatus.warning`. */
   warning?: string
 }
 

@@ -109,7 +109,7 @@ export function createDirectPosts({ api }: { api: GraphApi }) {
   return {
     publish,
 
-    /** Returns null for what is no video of a known id: then the page is searched. */
+    /** Returns null when no video id is known, or Facebook does not show it. Then the page is searched. */
     async reconcileVideo(
       account: Credentials,
       delivery: DeliveryCheckpoints,
