@@ -1,0 +1,41 @@
+import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { signIn } from '../../session/session.ts'
+import { describeError } from '../../shared/errors.ts'
+import { apiUrl } from '../../shared/page-settings.ts'
+
+/** Logs in with a password or with Google. With `email`, only this user. */
+export function LogInForm({ email = '' }: { email?: string }) {
+  const form = useForm({ mode: 'uncontrolled', initialValues: { email, password: '' } })
+  const entering = useMutation({ mutationFn: (values: typeof form.values) => signIn(values.email, values.password) })
+  return (
+    <form onSubmit={form.onSubmit((values) => entering.mutate(values))}>
+      <Stack>
+        {entering.isError && <Alert color="red">{describeError(entering.error)}</Alert>}
+        <TextInput
+          label="Email address"
+          type="email"
+          autoComplete="username"
+          required
+          readOnly={email !== ''}
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          required
+          key={form.key('password')}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" loading={entering.isPending}>
+          Log in
+        </Button>
+        <Button component="a" href={`${apiUrl}/api/auth/google`} variant="default">
+          Log in with Google
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,112 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  Outlet,
+} from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { startSession, useSession } from './session/session.ts'
+import { Layout } from './shell/layout.tsx'
+import { Failure, Loading } from './shared/states.tsx'
+import { NotFoundPage } from './shell/not-found.tsx'
+
+/** The address to return to after the login. */
+interface Return {
+  to?: string
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** Reads who is signed in before anything is shown. Google's login returns with an access token in the fragment. */
+function Root() {
+  const { kind, ...session } = useSession()
+  useEffect(() => {
+    const token = new URLSearchParams(location.hash.slice(1)).get('accessToken')
+    if (token !== null) history.replaceState(history.state, '', location.pathname + location.search)
+    void startSession(token ?? '')
+  }, [])
+  if (kind === 'starting') return <Loading />
+  if (kind === 'unreachable' && 'error' in session)
+    return <Failure error={session.error} retry={() => void startSession()} />
+  return <Outlet />
+}
+
+/** Pages for visitors lead users on who are signed in. */
+function Visitors() {
+  const { to } = visitors.useSearch()
+  if (useSession().kind === 'signedIn') return <Navigate to={to?.startsWith('/') ? to : '/'} replace />
+  return <Outlet />
+}
+
+function SignedIn() {
+  if (useSession().kind === 'signedIn') return <Layout />
+  const { pathname, search } = location
+  return <Navigate to="/login" search={pathname === '/' ? {} : { to: pathname + search }} replace />
+}
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFoundPage })
+
+const visitors = createRoute({
+  getParentRoute: () => root,
+  id: 'visitors',
+  component: Visitors,
+  validateSearch: ({ to }): Return => (text(to) === undefined ? {} : { to: text(to)! }),
+})
+const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn })
+
+const visitorRoutes = [
+  createRoute({
+    getParentRoute: () => visitors,
+    path: '/login',
+    component: lazyRouteComponent(() => import('./pages/auth/log-in.tsx'), 'LogInPage'),
+    validateSearch: ({ error }): { error?: string } => (text(error) === undefined ? {} : { error: text(error)! }),
+  }),
+  // Where the login with Google returns to, with the token in the fragment, which Root takes.
+  createRoute({
+    getParentRoute: () => visitors,
+    path: '/auth/callback',
+    component: () => <Navigate to="/login" replace />,
+  }),
+  createRoute({
+    getParentRoute: () => visitors,
+    path: '/register',
+    component: lazyRouteComponent(() => import('./pages/auth/register.tsx'), 'RegisterPage'),
+  }),
+  createRoute({
+    getParentRoute: () => visitors,
+    path: '/forgot-password',
+    component: lazyRouteComponent(() => import('./pages/auth/forgot-password.tsx'), 'ForgotPasswordPage'),
+  }),
+  createRoute({
+    getParentRoute: () => visitors,
+    path: '/reset-password',
+    component: lazyRouteComponent(() => import('./pages/auth/reset-password.tsx'), 'ResetPasswordPage'),
+    validateSearch: ({ token, email }): { token?: string; email?: string } => ({
+      ...(text(token) && { token: text(token)! }),
+      ...(text(email) && { email: text(email)! }),
+    }),
+  }),
+]
+
+const userRoutes = [
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'HomePage'),
+  }),
+]
+
+export const router = createRouter({
+  routeTree: root.addChildren([visitors.addChildren(visitorRoutes), signedIn.addChildren(userRoutes)]),
+  defaultPreload: 'intent',
+  defaultPendingComponent: Loading,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,33 @@
+import { ApiError, ConnectionError, UploadError } from '@postonce/sdk'
+import { notifications } from '@mantine/notifications'
+
+/** Says in a sentence or two what went wrong and what to do next. */
+export function describeError(error: unknown): string {
+  if (error instanceof ConnectionError)
+    return 'The service did not respond. What you entered is kept: check your connection and try again.'
+  if (error instanceof ApiError && error.status === 429) {
+    const wait = error.retryAfterSeconds
+    return wait === null ? error.message : `${error.message} Try again in ${Math.max(1, Math.ceil(wait))} seconds.`
+  }
+  if (error instanceof ApiError || error instanceof UploadError) return error.message
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The problems of a refused form by the path of their field, for `form.setErrors`. */
+export function problemsByField(error: unknown): Record<string, string> {
+  if (!(error instanceof ApiError)) return {}
+  return Object.fromEntries(error.problems.map(({ path, message }) => [path, message]))
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
+}
+
+/** Shows the failure of an action that has no place of its own on the page. */
+export function showError(error: unknown): void {
+  notifications.show({ color: 'red', title: 'That did not work', message: describeError(error), autoClose: 10_000 })
+}
+
+export function showDone(message: string): void {
+  notifications.show({ color: 'teal', message })
+}

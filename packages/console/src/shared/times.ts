@@ -1,0 +1,31 @@
+import { useUser } from '../session/session.ts'
+
+/** Formats instants in the zone of the user's profile and the locale of the browser. All take ISO strings. */
+export function useTimes() {
+  const { timezone } = useUser()
+  const format = (options: Intl.DateTimeFormatOptions) => {
+    const formatter = new Intl.DateTimeFormat(undefined, { timeZone: timezone, ...options })
+    return (instant: string) => formatter.format(new Date(instant))
+  }
+  return {
+    timezone,
+    dateTime: format({ dateStyle: 'medium', timeStyle: 'short' }),
+    date: format({ dateStyle: 'medium' }),
+    time: format({ timeStyle: 'short' }),
+    day: format({ weekday: 'long', day: 'numeric', month: 'long' }),
+  }
+}
+
+const UNITS: [Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+
+/** Such as "in 5 minutes" or "2 days ago". */
+export function fromNow(instant: string, now = Date.now()): string {
+  const seconds = (Date.parse(instant) - now) / 1_000
+  const [unit, length] = UNITS.find(([, span]) => Math.abs(seconds) >= span) ?? ['second', 1]
+  return relative.format(Math.round(seconds / length), unit)
+}
