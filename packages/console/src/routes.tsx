@@ -7,6 +7,8 @@ import {
   Outlet,
 } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import type { PostFilters } from './pages/posts/posts.tsx'
+import type { PostStatus } from './shared/statuses.tsx'
 import { startSession, useSession } from './session/session.ts'
 import { Layout } from './shell/layout.tsx'
 import { Failure, Loading } from './shared/states.tsx'
@@ -18,6 +20,10 @@ interface Return {
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+const page = (value: unknown) => (Number(value) > 1 ? { page: Math.floor(Number(value)) } : {})
+const textAs = <K extends string>(key: K, value: unknown) =>
+  (text(value) ? { [key]: text(value) } : {}) as { [key in K]?: string }
 
 /** Reads who is signed in before anything is shown. Google's login returns with an access token in the fragment. */
 function Root() {
@@ -52,7 +58,7 @@ const visitors = createRoute({
   getParentRoute: () => root,
   id: 'visitors',
   component: Visitors,
-  validateSearch: ({ to }): Return => (text(to) === undefined ? {} : { to: text(to)! }),
+  validateSearch: ({ to }): Return => textAs('to', to),
 })
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn })
 
@@ -61,7 +67,7 @@ const visitorRoutes = [
     getParentRoute: () => visitors,
     path: '/login',
     component: lazyRouteComponent(() => import('./pages/auth/log-in.tsx'), 'LogInPage'),
-    validateSearch: ({ error }): { error?: string } => (text(error) === undefined ? {} : { error: text(error)! }),
+    validateSearch: ({ error }): { error?: string } => textAs('error', error),
   }),
   // Where the login with Google returns to, with the token in the fragment, which Root takes.
   createRoute({
@@ -84,8 +90,8 @@ const visitorRoutes = [
     path: '/reset-password',
     component: lazyRouteComponent(() => import('./pages/auth/reset-password.tsx'), 'ResetPasswordPage'),
     validateSearch: ({ token, email }): { token?: string; email?: string } => ({
-      ...(text(token) && { token: text(token)! }),
-      ...(text(email) && { email: text(email)! }),
+      ...textAs('token', token),
+      ...textAs('email', email),
     }),
   }),
 ]
@@ -95,6 +101,28 @@ const userRoutes = [
     getParentRoute: () => signedIn,
     path: '/',
     component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'HomePage'),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/posts',
+    component: lazyRouteComponent(() => import('./pages/posts/posts.tsx'), 'PostsPage'),
+    validateSearch: ({ page: number, status, account, q }): PostFilters => ({
+      ...page(number),
+      ...(Array.isArray(status) && status.length > 0 && { status: status as PostStatus[] }),
+      ...textAs('account', account),
+      ...textAs('q', q),
+    }),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/posts/$postId',
+    component: lazyRouteComponent(() => import('./pages/posts/post.tsx'), 'PostPage'),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/review',
+    component: lazyRouteComponent(() => import('./pages/posts/review.tsx'), 'ReviewPage'),
+    validateSearch: ({ page: number }): { page?: number } => page(number),
   }),
 ]
 

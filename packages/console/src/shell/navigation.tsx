@@ -1,6 +1,6 @@
 import { Divider, NavLink } from '@mantine/core'
 import { Link, useLocation, type LinkProps } from '@tanstack/react-router'
-import { House, type LucideIcon } from 'lucide-react'
+import { House, ListChecks, Newspaper, type LucideIcon } from 'lucide-react'
 import { Fragment } from 'react'
 import { useUser } from '../session/session.ts'
 
@@ -11,7 +11,13 @@ interface Entry {
 }
 
 /** The pages in their order, in groups. */
-const GROUPS: Entry[][] = [[{ to: '/', label: 'Home', icon: House }]]
+const GROUPS: Entry[][] = [
+  [
+    { to: '/', label: 'Home', icon: House },
+    { to: '/posts', label: 'Posts', icon: Newspaper },
+    { to: '/review', label: 'Review', icon: ListChecks },
+  ],
+]
 const FOR_ADMINS: Entry[] = []
 
 export function Navigation() {

@@ -1,0 +1,95 @@
+import { Button, Group, Paper, Table, Text, Title } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { components } from '@postonce/sdk'
+import { client } from '../../session/session.ts'
+import { showError } from '../../shared/errors.ts'
+import { Figure } from '../../shared/figure.tsx'
+import { AccountName } from '../../shared/platforms.tsx'
+import { fromNow } from '../../shared/times.ts'
+
+type Post = components['schemas']['Post']
+type Detail = components['schemas']['PostDetail']
+type Snapshot = components['schemas']['MetricsSnapshot']
+
+interface FiguresProps {
+  post: Post
+  analytics: Detail['analytics']
+  accountAnalytics: NonNullable<Detail['accountAnalytics']>
+}
+
+/** The latest figures on each account that has published the post. */
+export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
+  const queries = useQueryClient()
+  const published = post.platformStatuses.filter(({ status }) => status === 'completed')
+  const refreshing = useMutation({
+    mutationFn: async () => {
+      for (const { platform, accountId } of published) {
+        await client.request('POST', '/api/analytics/posts/{postId}/refresh', {
+          path: { postId: post._id },
+          query: { platform, ...(accountId && { account: accountId }) },
+        })
+      }
+    },
+    onError: showError,
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['posts', post._id] }),
+  })
+  if (published.length === 0) return null
+  const rows = published.map((entry) => ({
+    ...entry,
+    snapshot: (entry.accountId ? accountAnalytics[entry.accountId] : undefined) ?? analytics[entry.platform] ?? null,
+  }))
+  const latest = rows
+    .flatMap(({ snapshot }) => snapshot?.snapshotAt ?? [])
+    .sort()
+    .at(-1)
+  return (
+    <Paper withBorder p="md" className="surface">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} size="h4">
+          Figures
+        </Title>
+        <Button size="compact-sm" variant="default" loading={refreshing.isPending} onClick={() => refreshing.mutate()}>
+          Read now
+        </Button>
+      </Group>
+      <Table.ScrollContainer minWidth={420}>
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Account</Table.Th>
+              {COLUMNS.map(({ label }) => (
+                <Table.Th key={label} ta="right">
+                  {label}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(({ platform, accountId, accountName, snapshot }) => (
+              <Table.Tr key={accountId ?? platform}>
+                <Table.Td>
+                  <AccountName platform={platform} name={accountName} />
+                </Table.Td>
+                {COLUMNS.map(({ label, of }) => (
+                  <Table.Td key={label} ta="right">
+                    <Figure value={snapshot && of(snapshot)} />
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Text size="xs" c="dimmed" mt="xs">
+        {latest ? `Read ${fromNow(latest)}.` : 'Not read yet.'} A dash means that the platform does not tell.
+      </Text>
+    </Paper>
+  )
+}
+
+const COLUMNS: { label: string; of: (snapshot: Snapshot) => number | null }[] = [
+  { label: 'Likes', of: ({ likes }) => likes },
+  { label: 'Shares', of: ({ shares }) => shares },
+  { label: 'Comments', of: ({ comments }) => comments },
+  { label: 'Views', of: ({ impressions }) => impressions },
+]

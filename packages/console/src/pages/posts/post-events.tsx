@@ -1,0 +1,109 @@
+import { Paper, Text, Timeline, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { components } from '@postonce/sdk'
+import { CircleCheck, CircleDot, CircleX, Clock, Pencil, RotateCcw, Search, Send, type LucideIcon } from 'lucide-react'
+import { client } from '../../session/session.ts'
+import { PLATFORMS } from '../../shared/platforms.tsx'
+import { POST_STATUSES } from '../../shared/statuses.tsx'
+import { QueryView } from '../../shared/states.tsx'
+import { useTimes } from '../../shared/times.ts'
+
+type Post = components['schemas']['Post']
+type Event = components['schemas']['TimelineEvent']
+
+/** What happened to the post, and what happens next. */
+export function PostEvents({ post }: { post: Post }) {
+  const { _id: postId, updatedAt } = post
+  const timeline = useQuery({
+    // Read again when the post has changed.
+    queryKey: ['posts', postId, 'timeline', updatedAt],
+    queryFn: () => client.posts.timeline(postId),
+    placeholderData: (previous) => previous,
+  })
+  const { dateTime } = useTimes()
+  const names = new Map(post.platformStatuses.map(({ accountId, accountName }) => [accountId, accountName]))
+  return (
+    <Paper withBorder p="md" className="surface">
+      <Title order={2} size="h4" mb="md">
+        What happened
+      </Title>
+      <QueryView query={timeline}>
+        {({ events }) =>
+          events.length === 0 ? (
+            <Text c="dimmed" size="sm">
+              Nothing yet.
+            </Text>
+          ) : (
+            <Timeline bulletSize={26} lineWidth={2} active={events.length} color="gray">
+              {events.map((event, index) => {
+                const { icon: Icon, color, text } = describe(event)
+                const { platform, accountId, platformText } = event
+                const name = names.get(accountId ?? null) ?? null
+                const where = platform && `${PLATFORMS[platform].name}${name ? ` ${name}` : ''}`
+                return (
+                  <Timeline.Item
+                    key={`${event.at}-${index}`}
+                    color={color}
+                    bullet={<Icon size={14} aria-hidden />}
+                    title={
+                      <Text size="sm" fw={600}>
+                        {where ? `${where}: ${text}` : text}
+                      </Text>
+                    }
+                  >
+                    {platformText && (
+                      <Text size="sm" className="user-text">
+                        “{platformText}”
+                      </Text>
+                    )}
+                    {event.until && (
+                      <Text size="sm" c="dimmed">
+                        continues at {dateTime(event.until)}
+                      </Text>
+                    )}
+                    <Text size="xs" c="dimmed">
+                      {dateTime(event.at)}
+                    </Text>
+                  </Timeline.Item>
+                )
+              })}
+            </Timeline>
+          )
+        }
+      </QueryView>
+    </Paper>
+  )
+}
+
+const RESULTS: Record<NonNullable<Event['result']>, { text: string; color: string; icon: LucideIcon }> = {
+  accepted: { text: 'published', color: 'teal', icon: CircleCheck },
+  found: { text: 'found on the platform', color: 'teal', icon: CircleCheck },
+  refused: { text: 'refused', color: 'red', icon: CircleX },
+  deferred: { text: 'later', color: 'yellow', icon: Clock },
+  unknown: { text: 'no clear answer', color: 'yellow', icon: CircleDot },
+  absent: { text: 'not on the platform', color: 'yellow', icon: Search },
+  deleted: { text: 'deleted there', color: 'gray', icon: CircleX },
+}
+
+function describe({ type, status, result, attempt = 1 }: Event): { text: string; color: string; icon: LucideIcon } {
+  switch (type) {
+    case 'transition':
+      return {
+        text: status === undefined ? 'Changed' : POST_STATUSES[status].label,
+        color: status === undefined ? 'gray' : POST_STATUSES[status].color,
+        icon: CircleDot,
+      }
+    case 'edit':
+      return { text: 'Edited', color: 'gray', icon: Pencil }
+    case 'retry':
+      return { text: 'Sent again by you', color: 'ink', icon: RotateCcw }
+    case 'attempt':
+      return { text: attempt > 1 ? `attempt ${attempt}` : 'sent', color: 'cyan', icon: Send }
+    case 'wait':
+      return { text: 'waits', color: 'yellow', icon: Clock }
+    case 'reconcile':
+      return { ...(result ? RESULTS[result] : RESULTS.unknown), icon: Search }
+    case 'outcome':
+      return result ? RESULTS[result] : RESULTS.unknown
+  }
+}

@@ -1,0 +1,170 @@
+import { Button, Group, Menu, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { ChevronDown, CopyPlus, Pencil, Trash } from 'lucide-react'
+import type { components } from '@postonce/sdk'
+import { client } from '../../session/session.ts'
+import { isNotFound } from '../../shared/errors.ts'
+import { MediaGrid } from '../../shared/media-grid.tsx'
+import { Page } from '../../shared/page.tsx'
+import { PLATFORMS, type Platform } from '../../shared/platforms.tsx'
+import { ALLOWED, usePostActions } from '../../shared/post-actions.tsx'
+import { ScheduleButton } from '../../shared/schedule-button.tsx'
+import { PostStatusBadge, type PostStatus } from '../../shared/statuses.tsx'
+import { QueryView } from '../../shared/states.tsx'
+import { fromNow, useTimes } from '../../shared/times.ts'
+import { NotFoundPage } from '../../shell/not-found.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { Figures } from './figures.tsx'
+import { PostEvents } from './post-events.tsx'
+
+type Detail = components['schemas']['PostDetail']
+type Post = components['schemas']['Post']
+
+/** How often a post is read again while something is about to happen to it. */
+const ACTIVE_MS = 3_000
+const isActive = (status?: PostStatus) => status === 'PENDING' || status === 'PROCESSING'
+
+export function PostPage() {
+  const { postId } = useParams({ from: '/signed-in/posts/$postId' })
+  const detail = useQuery({
+    queryKey: ['posts', postId],
+    queryFn: () => client.request('GET', '/api/posts/{postId}', { path: { postId } }),
+    refetchInterval: ({ state }) => (isActive(state.data?.post.status) ? ACTIVE_MS : false),
+  })
+  if (isNotFound(detail.error)) return <NotFoundPage />
+  return <QueryView query={detail}>{(data) => <PostView {...data} />}</QueryView>
+}
+
+function PostView({ post, analytics, accountAnalytics = {} }: Detail) {
+  const { content } = post
+  return (
+    <Page title="Post" lead={<When post={post} />} actions={<Actions post={post} />}>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <Stack gap="lg">
+          <Paper withBorder p="md" className="surface">
+            <Stack>
+              <Text className="user-text">{content.text || <em>Without text</em>}</Text>
+              <MediaGrid items={content.mediaItems} />
+            </Stack>
+          </Paper>
+          <Variants post={post} />
+          <Figures post={post} analytics={analytics} accountAnalytics={accountAnalytics} />
+        </Stack>
+        <Stack gap="lg">
+          <Deliveries post={post} />
+          <PostEvents post={post} />
+        </Stack>
+      </SimpleGrid>
+    </Page>
+  )
+}
+
+function When({ post: { status, dueAt, updatedAt } }: { post: Post }) {
+  const { dateTime, timezone } = useTimes()
+  return (
+    <Group gap="xs" component="span">
+      <PostStatusBadge status={status} />
+      <span>
+        {dueAt === null ? `changed ${fromNow(updatedAt)}` : `${dateTime(dueAt)} (${timezone}), ${fromNow(dueAt)}`}
+      </span>
+    </Group>
+  )
+}
+
+function Actions({ post }: { post: Post }) {
+  const actions = usePostActions()
+  const navigate = useNavigate()
+  const may = (action: keyof typeof ALLOWED) => ALLOWED[action].includes(post.status)
+  const id = post._id
+  return (
+    <>
+      {may('retry') && (
+        <Button size="xs" loading={actions.isPending} onClick={() => void actions.retry([post])}>
+          Send again
+        </Button>
+      )}
+      {may('edit') && (
+        <Button
+          size="xs"
+          variant="default"
+          component={Link}
+          to="/compose"
+          search={{ id }}
+          leftSection={<Pencil size={14} aria-hidden />}
+        >
+          Edit
+        </Button>
+      )}
+      {may('edit') && (
+        <ScheduleButton
+          label={post.status === 'DRAFT' ? 'Schedule' : 'Move'}
+          onChoose={(at) => void actions.schedule([post], at)}
+        />
+      )}
+      {may('publish') && (
+        <Button size="xs" variant="default" loading={actions.isPending} onClick={() => actions.publish([post])}>
+          Publish now
+        </Button>
+      )}
+      {may('cancel') && (
+        <Button size="xs" variant="default" loading={actions.isPending} onClick={() => actions.cancel([post])}>
+          Cancel
+        </Button>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button size="xs" variant="default" rightSection={<ChevronDown size={14} aria-hidden />}>
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<CopyPlus size={15} aria-hidden />} onClick={() => void actions.duplicate(post)}>
+            Duplicate
+          </Menu.Item>
+          <Menu.Item
+            color="red"
+            leftSection={<Trash size={15} aria-hidden />}
+            onClick={() => actions.remove([post], () => void navigate({ to: '/posts' }))}
+          >
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  )
+}
+
+/** The texts and files that differ for a platform or an account. */
+function Variants({ post }: { post: Post }) {
+  const names = new Map(post.platformStatuses.map(({ accountId, accountName }) => [accountId, accountName]))
+  const variants = [
+    ...Object.entries(post.platformSpecificContent).map(([platform, variant]) => ({
+      name: PLATFORMS[platform as Platform].name,
+      variant,
+    })),
+    ...Object.entries(post.accountSpecificContent ?? {}).map(([id, variant]) => ({
+      name: names.get(id) ?? 'An account that is no longer connected',
+      variant,
+    })),
+  ]
+  if (variants.length === 0) return null
+  return (
+    <Paper withBorder p="md" className="surface">
+      <Title order={2} size="h4" mb="sm">
+        Variants
+      </Title>
+      <Stack>
+        {variants.map(({ name, variant }) => (
+          <div key={name}>
+            <Text fw={600} size="sm">
+              {name}
+            </Text>
+            {variant?.text !== undefined && <Text className="user-text">{variant.text}</Text>}
+            <MediaGrid items={variant?.mediaItems ?? []} />
+          </div>
+        ))}
+      </Stack>
+    </Paper>
+  )
+}

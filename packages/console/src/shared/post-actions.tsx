@@ -1,0 +1,122 @@
+import { Text } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { components } from '@postonce/sdk'
+import { client } from '../session/session.ts'
+import { showDone, showError } from './errors.ts'
+import type { PostStatus } from './statuses.tsx'
+import { scheduledFor, type WallTime } from './times.ts'
+
+export type ListedPost = components['schemas']['ListedPost']
+
+/** What may be done with a post, by its status. The service decides; a refusal is shown. */
+export const ALLOWED: Record<'edit' | 'publish' | 'cancel' | 'retry', PostStatus[]> = {
+  edit: ['DRAFT', 'PENDING', 'SCHEDULED'],
+  publish: ['DRAFT', 'SCHEDULED'],
+  cancel: ['PENDING', 'SCHEDULED', 'PROCESSING'],
+  retry: ['FAILED', 'PARTIAL_SUCCESS'],
+}
+
+/** The actions on posts, each with its question where it cannot be undone, and its outcome said in words. */
+export function usePostActions() {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const acting = useMutation({
+    mutationFn: ({ act }: { act: () => Promise<unknown>; done: string }) => act(),
+    onSuccess: (_, { done }) => showDone(done),
+    onError: showError,
+    onSettled: () =>
+      Promise.all(['posts', 'subscription', 'media'].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
+  })
+  const run = (done: string, act: () => Promise<unknown>) => acting.mutateAsync({ act, done }).catch(() => {})
+
+  return {
+    isPending: acting.isPending,
+
+    publish: (posts: ListedPost[]) =>
+      ask({
+        title: posts.length === 1 ? 'Publish now?' : `Publish ${posts.length} posts now?`,
+        text: 'This cannot be undone: other people will see it.',
+        confirm: 'Publish',
+        act: () =>
+          run(posts.length === 1 ? 'The post is being published.' : 'The posts are being published.', () =>
+            forEach(posts, ({ _id, etag }) =>
+              client.request('PATCH', '/api/posts/{postId}', {
+                path: { postId: _id },
+                body: { status: 'PENDING', scheduledAt: null },
+                ifMatch: etag,
+              }),
+            ),
+          ),
+      }),
+
+    /** Moves posts to a time; drafts become scheduled. */
+    schedule: (posts: Pick<ListedPost, '_id' | 'status' | 'etag'>[], at: WallTime) =>
+      run(posts.length === 1 ? 'The post is scheduled.' : 'The posts are scheduled.', () =>
+        forEach(posts, ({ _id, status, etag }) =>
+          client.request('PATCH', '/api/posts/{postId}', {
+            path: { postId: _id },
+            body: { ...scheduledFor(at), ...(status === 'DRAFT' && { status: 'SCHEDULED' as const }) },
+            ifMatch: etag,
+          }),
+        ),
+      ),
+
+    cancel: (posts: Pick<ListedPost, '_id'>[], accounts?: string[]) =>
+      ask({
+        title: accounts ? 'Stop waiting?' : posts.length === 1 ? 'Cancel this post?' : `Cancel ${posts.length} posts?`,
+        text: accounts
+          ? 'The post will not be sent to this account. What is published elsewhere stays.'
+          : 'What has not been sent yet will not be sent. You can duplicate a cancelled post.',
+        confirm: accounts ? 'Stop waiting' : 'Cancel the post',
+        act: () =>
+          run('Cancelled.', () => forEach(posts, ({ _id }) => client.posts.cancel(_id, accounts ? { accounts } : {}))),
+      }),
+
+    retry: (posts: Pick<ListedPost, '_id'>[], accounts?: string[]) =>
+      run('It is being sent again.', () =>
+        forEach(posts, ({ _id }) => client.posts.retry(_id, accounts ? { accounts } : {})),
+      ),
+
+    remove: (posts: Pick<ListedPost, '_id'>[], then?: () => void) =>
+      ask({
+        title: posts.length === 1 ? 'Delete this post?' : `Delete ${posts.length} posts?`,
+        text: 'Waiting deliveries stop. Posts that are already published stay on their platforms.',
+        confirm: 'Delete',
+        act: async () => {
+          await run('Deleted.', () => forEach(posts, ({ _id }) => client.posts.delete(_id)))
+          then?.()
+        },
+      }),
+
+    duplicate: async ({ _id }: Pick<ListedPost, '_id'>) => {
+      const copy = await client.posts.duplicate(_id).catch((error: unknown) => void showError(error))
+      if (!copy) return
+      await queries.invalidateQueries({ queryKey: ['posts'] })
+      await navigate({ to: '/compose', search: { id: copy.postId } })
+    },
+  }
+}
+
+interface Question {
+  title: string
+  text: string
+  confirm: string
+  act: () => Promise<unknown>
+}
+
+function ask({ title, text, confirm, act }: Question): void {
+  modals.openConfirmModal({
+    title,
+    children: <Text size="sm">{text}</Text>,
+    labels: { confirm, cancel: 'Back' },
+    confirmProps: { color: confirm === 'Publish' ? 'ink' : 'red' },
+    onConfirm: () => void act(),
+  })
+}
+
+/** In sequence, so that a limit or a refusal stops the rest. */
+async function forEach<T>(items: T[], act: (item: T) => Promise<unknown>): Promise<void> {
+  for (const item of items) await act(item)
+}
