@@ -8,7 +8,8 @@ import {
 } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { PostFilters } from './pages/posts/posts.tsx'
-import type { PostStatus } from './shared/statuses.tsx'
+import type { CalendarSearch } from './pages/calendar/calendar.tsx'
+import { isPostStatus } from './shared/statuses.tsx'
 import { startSession, useSession } from './session/session.ts'
 import { Layout } from './shell/layout.tsx'
 import { Failure, Loading } from './shared/states.tsx'
@@ -21,6 +22,8 @@ interface Return {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
+const statuses = (value: unknown) =>
+  Array.isArray(value) && value.length > 0 ? { status: value.filter(isPostStatus) } : {}
 const page = (value: unknown) => (Number(value) > 1 ? { page: Math.floor(Number(value)) } : {})
 const textAs = <K extends string>(key: K, value: unknown) =>
   (text(value) ? { [key]: text(value) } : {}) as { [key in K]?: string }
@@ -104,11 +107,23 @@ const userRoutes = [
   }),
   createRoute({
     getParentRoute: () => signedIn,
+    path: '/calendar',
+    component: lazyRouteComponent(() => import('./pages/calendar/calendar.tsx'), 'CalendarPage'),
+    validateSearch: ({ view, date, status, account, q }): CalendarSearch => ({
+      ...(view === 'day' || view === 'week' ? { view } : {}),
+      ...(/^\d{4}-\d{2}-\d{2}$/.test(text(date) ?? '') && { date: text(date)! }),
+      ...statuses(status),
+      ...textAs('account', account),
+      ...textAs('q', q),
+    }),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
     path: '/posts',
     component: lazyRouteComponent(() => import('./pages/posts/posts.tsx'), 'PostsPage'),
     validateSearch: ({ page: number, status, account, q }): PostFilters => ({
       ...page(number),
-      ...(Array.isArray(status) && status.length > 0 && { status: status as PostStatus[] }),
+      ...statuses(status),
       ...textAs('account', account),
       ...textAs('q', q),
     }),

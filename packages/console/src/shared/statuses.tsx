@@ -15,6 +15,8 @@ export const POST_STATUSES: Record<PostStatus, { label: string; color: string }>
   CANCELLED: { label: 'Cancelled', color: 'gray' },
 }
 
+export const isPostStatus = (value: unknown): value is PostStatus => typeof value === 'string' && value in POST_STATUSES
+
 export const DELIVERY_STATUSES: Record<DeliveryStatus, { label: string; color: string }> = {
   pending: { label: 'Waiting', color: 'cyan' },
   processing: { label: 'Publishing', color: 'cyan' },

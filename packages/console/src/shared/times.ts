@@ -47,10 +47,10 @@ export function toWallTime(instant: string | number, timezone: string): string {
   return dayjs(instant).tz(timezone).format('YYYY-MM-DD HH:mm:ss')
 }
 
-/** Whether a wall time is over; up to an hour wrong while clocks change, where the API decides. */
-export function isPast({ time, timezone }: WallTime): boolean {
-  return dayjs.tz(time, timezone).valueOf() <= Date.now()
-}
+/** Up to an hour wrong while clocks change, where the API decides. */
+export const toInstant = ({ time, timezone }: WallTime): string => dayjs.tz(time, timezone).toISOString()
+
+export const isPast = (at: WallTime): boolean => Date.parse(toInstant(at)) <= Date.now()
 
 /** The fields of a post for a wall time. */
 export const scheduledFor = ({ time, timezone }: WallTime) => ({ scheduledAt: time.replace(' ', 'T'), timezone })

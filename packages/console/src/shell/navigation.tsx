@@ -1,6 +1,6 @@
 import { Divider, NavLink } from '@mantine/core'
 import { Link, useLocation, type LinkProps } from '@tanstack/react-router'
-import { House, ListChecks, Newspaper, type LucideIcon } from 'lucide-react'
+import { CalendarDays, House, ListChecks, Newspaper, type LucideIcon } from 'lucide-react'
 import { Fragment } from 'react'
 import { useUser } from '../session/session.ts'
 
@@ -14,6 +14,7 @@ interface Entry {
 const GROUPS: Entry[][] = [
   [
     { to: '/', label: 'Home', icon: House },
+    { to: '/calendar', label: 'Calendar', icon: CalendarDays },
     { to: '/posts', label: 'Posts', icon: Newspaper },
     { to: '/review', label: 'Review', icon: ListChecks },
   ],

@@ -1,0 +1,34 @@
+import { Group, Text, VisuallyHidden } from '@mantine/core'
+import { Ban, CircleCheck, CircleX, Clock, PencilLine, Send, TriangleAlert, type LucideIcon } from 'lucide-react'
+import type { ListedPost } from '../../shared/post-actions.tsx'
+import { POST_STATUSES, type PostStatus } from '../../shared/statuses.tsx'
+import { toWallTime } from '../../shared/times.ts'
+
+const ICONS: Record<PostStatus, LucideIcon> = {
+  DRAFT: PencilLine,
+  SCHEDULED: Clock,
+  PENDING: Send,
+  PROCESSING: Send,
+  COMPLETED: CircleCheck,
+  PARTIAL_SUCCESS: TriangleAlert,
+  FAILED: CircleX,
+  CANCELLED: Ban,
+}
+
+/** A post in one line of the calendar: its status as an icon, its time and the beginning of its text. */
+export function CalendarEvent({ post, timezone }: { post: ListedPost; timezone: string }) {
+  const { status, content, dueAt, scheduledAt, createdAt } = post
+  const Icon = ICONS[status]
+  return (
+    <Group gap={4} wrap="nowrap" miw={0}>
+      <Icon size={12} aria-hidden style={{ flex: 'none' }} />
+      <VisuallyHidden>{POST_STATUSES[status].label}</VisuallyHidden>
+      <Text span fz="xs" fw={600}>
+        {toWallTime(dueAt ?? scheduledAt ?? createdAt, timezone).slice(11, 16)}
+      </Text>
+      <Text span fz="xs" truncate>
+        {content.text || 'Without text'}
+      </Text>
+    </Group>
+  )
+}
