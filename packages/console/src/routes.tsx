@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { PostFilters } from './pages/posts/posts.tsx'
+import type { ConnectResult } from './pages/accounts/accounts.tsx'
 import type { CalendarSearch } from './pages/calendar/calendar.tsx'
 import { isPostStatus } from './shared/statuses.tsx'
 import { startSession, useSession } from './session/session.ts'
@@ -99,6 +100,13 @@ const visitorRoutes = [
   }),
 ]
 
+const connectResult = ({ success, error, reason, offer }: Record<string, unknown>): ConnectResult => ({
+  ...textAs('success', success),
+  ...textAs('error', error),
+  ...textAs('reason', reason),
+  ...textAs('offer', offer),
+})
+
 const userRoutes = [
   createRoute({
     getParentRoute: () => signedIn,
@@ -138,6 +146,12 @@ const userRoutes = [
     path: '/review',
     component: lazyRouteComponent(() => import('./pages/posts/review.tsx'), 'ReviewPage'),
     validateSearch: ({ page: number }): { page?: number } => page(number),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/accounts',
+    component: lazyRouteComponent(() => import('./pages/accounts/accounts.tsx'), 'AccountsPage'),
+    validateSearch: connectResult,
   }),
 ]
 
