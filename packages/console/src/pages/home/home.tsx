@@ -1,5 +1,154 @@
+import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { client, useUser } from '../../session/session.ts'
 import { Page } from '../../shared/page.tsx'
+import { AccountName, type Account } from '../../shared/platforms.tsx'
+import type { ListedPost } from '../../shared/post-actions.tsx'
+import { PostTime } from '../../shared/post-time.tsx'
+import { QueryView } from '../../shared/states.tsx'
+import { PostStatusBadge, type PostStatus } from '../../shared/statuses.tsx'
+import { FirstSteps } from './first-steps.tsx'
+
+const SHOWN = 5
 
 export function HomePage() {
-  return <Page title="Home">{null}</Page>
+  const { name } = useUser()
+  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => client.accounts.list() })
+  const any = useQuery({ queryKey: ['posts', 'any'], queryFn: () => client.posts.list({ limit: 1 }) })
+  return (
+    <Page title={`Hello, ${name.split(' ')[0]}`}>
+      <QueryView query={accounts}>
+        {(list) => (
+          <QueryView query={any}>
+            {({ total }) =>
+              total === 0 || list.length === 0 ? (
+                <FirstSteps hasAccount={list.length > 0} hasPost={total > 0} />
+              ) : (
+                <Today accounts={list} />
+              )
+            }
+          </QueryView>
+        )}
+      </QueryView>
+    </Page>
+  )
+}
+
+function Today({ accounts }: { accounts: Account[] }) {
+  const broken = accounts.filter(({ health }) => health.needsReconnection || health.status !== 'active')
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+      <Section title="Next" more={<More to="/calendar">Calendar</More>}>
+        <Posts
+          status={['SCHEDULED', 'PENDING', 'PROCESSING']}
+          order="asc"
+          nothing={
+            <>
+              Nothing is planned.{' '}
+              <Anchor component={Link} to="/compose">
+                Write a post
+              </Anchor>
+            </>
+          }
+        />
+      </Section>
+      <Section title="Needs you">
+        <Stack gap="sm">
+          {broken.map(({ _id, platform, profile, health }) => (
+            <Group key={_id} justify="space-between" wrap="nowrap">
+              <AccountName platform={platform} name={profile.handle} />
+              <Button component={Link} to="/accounts" size="compact-xs" variant="light" color="red">
+                {health.status === 'expiring' ? 'Login ends soon' : 'Connect again'}
+              </Button>
+            </Group>
+          ))}
+          <Posts status={['FAILED', 'PARTIAL_SUCCESS']} nothing={broken.length === 0 ? 'All is well.' : null} />
+        </Stack>
+      </Section>
+      <Section title="To review" more={<More to="/review">All drafts</More>}>
+        <Posts status={['DRAFT']} nothing="No drafts." />
+      </Section>
+      <Section title="Published" more={<More to="/posts">All posts</More>}>
+        <Posts status={['COMPLETED']} nothing="Nothing is published yet." />
+      </Section>
+    </SimpleGrid>
+  )
+}
+
+function More({ to, children }: { to: string; children: string }) {
+  return (
+    <Anchor component={Link} to={to} size="sm">
+      {children}
+    </Anchor>
+  )
+}
+
+function Section({ title, more, children }: { title: string; more?: ReactNode; children: ReactNode }) {
+  return (
+    <Paper withBorder p="md" className="surface" component="section" aria-label={title}>
+      <Group justify="space-between" mb="sm">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {more}
+      </Group>
+      {children}
+    </Paper>
+  )
+}
+
+interface PostsProps {
+  status: PostStatus[]
+  order?: 'asc' | 'desc'
+  /** Shown when there is none. */
+  nothing: ReactNode
+}
+
+function Posts({ status, order = 'desc', nothing }: PostsProps) {
+  const query = { status, limit: SHOWN, sortBy: 'date' as const, sortOrder: order }
+  const posts = useQuery({ queryKey: ['posts', 'list', query], queryFn: () => client.posts.list(query) })
+  return (
+    <QueryView query={posts}>
+      {({ posts: items, total }) =>
+        items.length === 0 ? (
+          <Text c="dimmed" size="sm">
+            {nothing}
+          </Text>
+        ) : (
+          <Stack gap="sm" component="ul" m={0} p={0}>
+            {items.map((post) => (
+              <PostLine key={post._id} post={post} />
+            ))}
+            {total > SHOWN && (
+              <Text size="sm" c="dimmed" component="li" display="block">
+                and {total - SHOWN} more
+              </Text>
+            )}
+          </Stack>
+        )
+      }
+    </QueryView>
+  )
+}
+
+function PostLine({ post }: { post: ListedPost }) {
+  return (
+    <Group component="li" justify="space-between" wrap="nowrap" gap="sm">
+      <Stack gap={0} miw={0}>
+        <Anchor component={Link} to={`/posts/${post._id}`} c="inherit" truncate>
+          {post.content.text || 'Without text'}
+        </Anchor>
+        <PostTime post={post} />
+      </Stack>
+      {post.status === 'SCHEDULED' ? (
+        <Badge variant="light" style={{ flex: 'none' }}>
+          {post.platformStatuses.length} {post.platformStatuses.length === 1 ? 'account' : 'accounts'}
+        </Badge>
+      ) : (
+        <PostStatusBadge status={post.status} />
+      )}
+    </Group>
+  )
 }
