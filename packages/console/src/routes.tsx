@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   Navigate,
   Outlet,
+  redirect,
 } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { PostFilters } from './pages/posts/posts.tsx'
@@ -153,10 +154,83 @@ const userRoutes = [
     component: lazyRouteComponent(() => import('./pages/accounts/accounts.tsx'), 'AccountsPage'),
     validateSearch: connectResult,
   }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/plan',
+    component: lazyRouteComponent(() => import('./pages/plan/plan.tsx'), 'PlanPage'),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/payment/success',
+    component: lazyRouteComponent(() => import('./pages/plan/payment.tsx'), 'PaymentSuccessPage'),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/payment/cancel',
+    component: lazyRouteComponent(() => import('./pages/plan/payment.tsx'), 'PaymentCancelPage'),
+  }),
+]
+
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'SettingsPage'),
+  validateSearch: connectResult,
+  // Logins on the pages of platforms return here, by the specification; their outcome belongs to the accounts.
+  beforeLoad: ({ search }) => {
+    if (search.success ?? search.error) throw redirect({ to: '/accounts', search, replace: true })
+  },
+})
+
+const settingsRoutes = [
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/settings/profile.tsx'), 'ProfileSettings'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/security',
+    component: lazyRouteComponent(() => import('./pages/settings/security.tsx'), 'SecuritySettings'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('./pages/settings/keys.tsx'), 'KeySettings'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./pages/settings/webhooks.tsx'), 'WebhookSettings'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/webhooks/$id',
+    component: lazyRouteComponent(() => import('./pages/settings/webhook-log.tsx'), 'WebhookLog'),
+    validateSearch: ({ page: number }): { page?: number } => page(number),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/imports',
+    component: lazyRouteComponent(() => import('./pages/settings/imports.tsx'), 'ImportSettings'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/imports/$id',
+    component: lazyRouteComponent(() => import('./pages/settings/import.tsx'), 'ImportPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/data',
+    component: lazyRouteComponent(() => import('./pages/settings/data.tsx'), 'DataSettings'),
+  }),
 ]
 
 export const router = createRouter({
-  routeTree: root.addChildren([visitors.addChildren(visitorRoutes), signedIn.addChildren(userRoutes)]),
+  routeTree: root.addChildren([
+    visitors.addChildren(visitorRoutes),
+    signedIn.addChildren([...userRoutes, settings.addChildren(settingsRoutes)]),
+  ]),
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,
   scrollRestoration: true,

@@ -1,6 +1,6 @@
 import { Divider, NavLink } from '@mantine/core'
 import { Link, useLocation, type LinkProps } from '@tanstack/react-router'
-import { CalendarDays, House, ListChecks, Newspaper, Plug, type LucideIcon } from 'lucide-react'
+import { CalendarDays, CreditCard, House, ListChecks, Newspaper, Plug, Settings, type LucideIcon } from 'lucide-react'
 import { Fragment } from 'react'
 import { useUser } from '../session/session.ts'
 
@@ -18,7 +18,11 @@ const GROUPS: Entry[][] = [
     { to: '/posts', label: 'Posts', icon: Newspaper },
     { to: '/review', label: 'Review', icon: ListChecks },
   ],
-  [{ to: '/accounts', label: 'Accounts', icon: Plug }],
+  [
+    { to: '/accounts', label: 'Accounts', icon: Plug },
+    { to: '/plan', label: 'Plan', icon: CreditCard },
+    { to: '/settings', label: 'Settings', icon: Settings },
+  ],
 ]
 const FOR_ADMINS: Entry[] = []
 

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -7,6 +7,7 @@ import { Page } from '../../shared/page.tsx'
 import { AccountName, type Account } from '../../shared/platforms.tsx'
 import type { ListedPost } from '../../shared/post-actions.tsx'
 import { PostTime } from '../../shared/post-time.tsx'
+import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { PostStatusBadge, type PostStatus } from '../../shared/statuses.tsx'
 import { FirstSteps } from './first-steps.tsx'
@@ -40,7 +41,7 @@ function Today({ accounts }: { accounts: Account[] }) {
   const broken = accounts.filter(({ health }) => health.needsReconnection || health.status !== 'active')
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-      <Section title="Next" more={<More to="/calendar">Calendar</More>}>
+      <Section title="Next" actions={<More to="/calendar">Calendar</More>}>
         <Posts
           status={['SCHEDULED', 'PENDING', 'PROCESSING']}
           order="asc"
@@ -67,10 +68,10 @@ function Today({ accounts }: { accounts: Account[] }) {
           <Posts status={['FAILED', 'PARTIAL_SUCCESS']} nothing={broken.length === 0 ? 'All is well.' : null} />
         </Stack>
       </Section>
-      <Section title="To review" more={<More to="/review">All drafts</More>}>
+      <Section title="To review" actions={<More to="/review">All drafts</More>}>
         <Posts status={['DRAFT']} nothing="No drafts." />
       </Section>
-      <Section title="Published" more={<More to="/posts">All posts</More>}>
+      <Section title="Published" actions={<More to="/posts">All posts</More>}>
         <Posts status={['COMPLETED']} nothing="Nothing is published yet." />
       </Section>
     </SimpleGrid>
@@ -82,20 +83,6 @@ function More({ to, children }: { to: string; children: string }) {
     <Anchor component={Link} to={to} size="sm">
       {children}
     </Anchor>
-  )
-}
-
-function Section({ title, more, children }: { title: string; more?: ReactNode; children: ReactNode }) {
-  return (
-    <Paper withBorder p="md" className="surface" component="section" aria-label={title}>
-      <Group justify="space-between" mb="sm">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        {more}
-      </Group>
-      {children}
-    </Paper>
   )
 }
 

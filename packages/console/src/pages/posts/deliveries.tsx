@@ -1,9 +1,10 @@
-import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import { ExternalLink } from 'lucide-react'
 import { AccountName } from '../../shared/platforms.tsx'
 import { usePostActions } from '../../shared/post-actions.tsx'
+import { Section } from '../../shared/section.tsx'
 import { DeliveryStatusBadge } from '../../shared/statuses.tsx'
 import { fromNow, useTimes } from '../../shared/times.ts'
 
@@ -13,10 +14,7 @@ type Delivery = components['schemas']['PlatformStatus']
 /** How the post stands on each account: its link, or why not and what happens next. */
 export function Deliveries({ post }: { post: Post }) {
   return (
-    <Paper withBorder p="md" className="surface">
-      <Title order={2} size="h4" mb="sm">
-        Accounts
-      </Title>
+    <Section title="Accounts">
       <Stack component="ul" gap="md" m={0} p={0} style={{ listStyle: 'none' }}>
         {post.platformStatuses.map((delivery, index) => (
           <li key={`${delivery.accountId ?? delivery.platform}-${index}`}>
@@ -24,7 +22,7 @@ export function Deliveries({ post }: { post: Post }) {
           </li>
         ))}
       </Stack>
-    </Paper>
+    </Section>
   )
 }
 

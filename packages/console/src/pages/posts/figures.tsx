@@ -1,10 +1,11 @@
-import { Button, Group, Paper, Table, Text, Title } from '@mantine/core'
+import { Button, Table, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
 import { showError } from '../../shared/errors.ts'
 import { Figure } from '../../shared/figure.tsx'
 import { AccountName } from '../../shared/platforms.tsx'
+import { Section } from '../../shared/section.tsx'
 import { fromNow } from '../../shared/times.ts'
 
 type Post = components['schemas']['Post']
@@ -43,15 +44,14 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
     .sort()
     .at(-1)
   return (
-    <Paper withBorder p="md" className="surface">
-      <Group justify="space-between" mb="sm">
-        <Title order={2} size="h4">
-          Figures
-        </Title>
+    <Section
+      title="Figures"
+      actions={
         <Button size="compact-sm" variant="default" loading={refreshing.isPending} onClick={() => refreshing.mutate()}>
           Read now
         </Button>
-      </Group>
+      }
+    >
       <Table.ScrollContainer minWidth={420}>
         <Table>
           <Table.Thead>
@@ -83,7 +83,7 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
       <Text size="xs" c="dimmed" mt="xs">
         {latest ? `Read ${fromNow(latest)}.` : 'Not read yet.'} A dash means that the platform does not tell.
       </Text>
-    </Paper>
+    </Section>
   )
 }
 

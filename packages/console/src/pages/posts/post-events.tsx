@@ -1,9 +1,10 @@
-import { Paper, Text, Timeline, Title } from '@mantine/core'
+import { Text, Timeline } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { CircleCheck, CircleDot, CircleX, Clock, Pencil, RotateCcw, Search, Send, type LucideIcon } from 'lucide-react'
 import { client } from '../../session/session.ts'
 import { PLATFORMS } from '../../shared/platforms.tsx'
+import { Section } from '../../shared/section.tsx'
 import { POST_STATUSES } from '../../shared/statuses.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { useTimes } from '../../shared/times.ts'
@@ -23,10 +24,7 @@ export function PostEvents({ post }: { post: Post }) {
   const { dateTime } = useTimes()
   const names = new Map(post.platformStatuses.map(({ accountId, accountName }) => [accountId, accountName]))
   return (
-    <Paper withBorder p="md" className="surface">
-      <Title order={2} size="h4" mb="md">
-        What happened
-      </Title>
+    <Section title="What happened">
       <QueryView query={timeline}>
         {({ events }) =>
           events.length === 0 ? (
@@ -71,7 +69,7 @@ export function PostEvents({ post }: { post: Post }) {
           )
         }
       </QueryView>
-    </Paper>
+    </Section>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Menu, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ChevronDown, CopyPlus, Pencil, Trash } from 'lucide-react'
@@ -11,6 +11,7 @@ import { PLATFORMS, type Platform } from '../../shared/platforms.tsx'
 import { ALLOWED, usePostActions } from '../../shared/post-actions.tsx'
 import { ScheduleButton } from '../../shared/schedule-button.tsx'
 import { PostStatusBadge, type PostStatus } from '../../shared/statuses.tsx'
+import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { fromNow, useTimes } from '../../shared/times.ts'
 import { NotFoundPage } from '../../shell/not-found.tsx'
@@ -150,10 +151,7 @@ function Variants({ post }: { post: Post }) {
   ]
   if (variants.length === 0) return null
   return (
-    <Paper withBorder p="md" className="surface">
-      <Title order={2} size="h4" mb="sm">
-        Variants
-      </Title>
+    <Section title="Variants">
       <Stack>
         {variants.map(({ name, variant }) => (
           <div key={name}>
@@ -165,6 +163,6 @@ function Variants({ post }: { post: Post }) {
           </div>
         ))}
       </Stack>
-    </Paper>
+    </Section>
   )
 }

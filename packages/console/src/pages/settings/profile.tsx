@@ -1,0 +1,110 @@
+import { Avatar, Button, FileButton, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { client, refreshUser, useUser } from '../../session/session.ts'
+import { problemsByField, showDone, showError } from '../../shared/errors.ts'
+import { FieldForm } from '../../shared/field-form.tsx'
+import { Section } from '../../shared/section.tsx'
+
+const PICTURES = 'image/png,image/jpeg,image/webp'
+
+export function ProfileSettings() {
+  const { name, email, timezone } = useUser()
+  const form = useForm({ mode: 'uncontrolled', initialValues: { name, timezone } })
+  const saving = useMutation({
+    mutationFn: async (values: typeof form.values) => {
+      if (values.name !== name)
+        await client.request('PATCH', '/api/profile/change-name', { body: { name: values.name } })
+      if (values.timezone !== timezone)
+        await client.request('PUT', '/api/profile/change-timezone', { body: { timezone: values.timezone } })
+      await refreshUser()
+    },
+    onError: (error) => form.setErrors(problemsByField(error)),
+    onSuccess: () => showDone('Saved.'),
+  })
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+      <Section title="Profile">
+        <FieldForm sending={saving} onSubmit={form.onSubmit((values) => saving.mutate(values))} submit="Save">
+          <TextInput label="Name" autoComplete="name" required key={form.key('name')} {...form.getInputProps('name')} />
+          <TextInput label="Email address" value={email} readOnly variant="filled" />
+          <Select
+            label="Timezone"
+            description="Times are shown and entered in it. Planned posts keep their instants."
+            data={listTimezones(timezone)}
+            searchable
+            allowDeselect={false}
+            limit={100}
+            key={form.key('timezone')}
+            {...form.getInputProps('timezone')}
+          />
+        </FieldForm>
+      </Section>
+      <Picture />
+    </SimpleGrid>
+  )
+}
+
+/** The zones that the browser knows, with the current one. */
+function listTimezones(current: string): string[] {
+  return [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])].sort()
+}
+
+function Picture() {
+  const { avatar, name } = useUser()
+  const uploading = useMutation({
+    mutationFn: async (file: File) => {
+      const place = await client.request('POST', '/api/profile/upload-url', {
+        body: { contentType: file.type, sizeBytes: file.size },
+      })
+      const stored = await fetch(place.uploadUrl, {
+        method: 'PUT',
+        headers: { 'content-type': place.contentType },
+        body: file,
+      })
+      if (!stored.ok) throw new Error(`The storage refused the picture with status ${stored.status}. Try another one.`)
+      await client.request('PUT', '/api/profile/update-avatar', { body: { imageUrl: place.storageUrl } })
+      await refreshUser()
+    },
+    onError: showError,
+  })
+  const removing = useMutation({
+    mutationFn: async () => {
+      await client.request('DELETE', '/api/profile/delete-avatar')
+      await refreshUser()
+    },
+    onError: showError,
+  })
+  return (
+    <Section title="Picture">
+      <Group>
+        <Avatar src={avatar} name={name} color="initials" size={84} alt="" />
+        <Stack gap="xs">
+          <Group gap="xs">
+            <FileButton accept={PICTURES} onChange={(file) => file && uploading.mutate(file)}>
+              {(props) => (
+                <Button {...props} variant="default" size="xs" loading={uploading.isPending}>
+                  Upload a picture
+                </Button>
+              )}
+            </FileButton>
+            {avatar && (
+              <Button
+                variant="subtle"
+                color="red"
+                size="xs"
+                loading={removing.isPending}
+                onClick={() => removing.mutate()}
+              >
+                Remove
+              </Button>
+            )}
+          </Group>
+          <Text size="xs" c="dimmed">
+            PNG, JPEG or WebP. It is not shown on any platform.
+          </Text>
+        </Stack>
+      </Group>
+    </Section>
+  )
+}

@@ -1,0 +1,31 @@
+import { Group, Paper, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+interface SectionProps {
+  title: string
+  lead?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}
+
+/** A part of a page on a surface of its own. */
+export function Section({ title, lead, actions, children }: SectionProps) {
+  return (
+    <Paper withBorder p="md" className="surface" component="section" aria-label={title}>
+      <Group justify="space-between" align="flex-start" mb="sm" gap="xs">
+        <div>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          {lead && (
+            <Text size="sm" c="dimmed">
+              {lead}
+            </Text>
+          )}
+        </div>
+        {actions}
+      </Group>
+      {children}
+    </Paper>
+  )
+}
