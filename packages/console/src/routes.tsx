@@ -156,6 +156,12 @@ const userRoutes = [
   }),
   createRoute({
     getParentRoute: () => signedIn,
+    path: '/notifications',
+    component: lazyRouteComponent(() => import('./pages/notifications/notifications.tsx'), 'NotificationsPage'),
+    validateSearch: ({ page: number }): { page?: number } => page(number),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
     path: '/plan',
     component: lazyRouteComponent(() => import('./pages/plan/plan.tsx'), 'PlanPage'),
   }),
