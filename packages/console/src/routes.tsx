@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { PostFilters } from './pages/posts/posts.tsx'
+import type { AnalyticsSearch } from './pages/analytics/analytics.tsx'
 import type { ConnectResult } from './pages/accounts/accounts.tsx'
 import type { CalendarSearch } from './pages/calendar/calendar.tsx'
 import { isPostStatus } from './shared/statuses.tsx'
@@ -147,6 +148,15 @@ const userRoutes = [
     path: '/review',
     component: lazyRouteComponent(() => import('./pages/posts/review.tsx'), 'ReviewPage'),
     validateSearch: ({ page: number }): { page?: number } => page(number),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/analytics',
+    component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
+    validateSearch: ({ period, account }): AnalyticsSearch => ({
+      ...(period === '7d' && { period }),
+      ...textAs('account', account),
+    }),
   }),
   createRoute({
     getParentRoute: () => signedIn,

@@ -1,6 +1,16 @@
 import { Divider, NavLink } from '@mantine/core'
 import { Link, useLocation, type LinkProps } from '@tanstack/react-router'
-import { CalendarDays, CreditCard, House, ListChecks, Newspaper, Plug, Settings, type LucideIcon } from 'lucide-react'
+import {
+  CalendarDays,
+  ChartNoAxesCombined,
+  CreditCard,
+  House,
+  ListChecks,
+  Newspaper,
+  Plug,
+  Settings,
+  type LucideIcon,
+} from 'lucide-react'
 import { Fragment } from 'react'
 import { useUser } from '../session/session.ts'
 
@@ -17,6 +27,7 @@ const GROUPS: Entry[][] = [
     { to: '/calendar', label: 'Calendar', icon: CalendarDays },
     { to: '/posts', label: 'Posts', icon: Newspaper },
     { to: '/review', label: 'Review', icon: ListChecks },
+    { to: '/analytics', label: 'Analytics', icon: ChartNoAxesCombined },
   ],
   [
     { to: '/accounts', label: 'Accounts', icon: Plug },

@@ -1,0 +1,64 @@
+import { MatrixChart } from '@mantine/charts'
+import { ScrollArea, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { client } from '../../session/session.ts'
+import { Section } from '../../shared/section.tsx'
+import { QueryView } from '../../shared/states.tsx'
+import { useTimes } from '../../shared/times.ts'
+import type { AnalyticsQuery } from './analytics.tsx'
+
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short', timeZone: 'UTC' })
+/** A Sunday, which is day 0 of the API. */
+const SUNDAY = Date.UTC(2023, 0, 1)
+const DAYS = Array.from({ length: 7 }, (_, day) => weekday.format(SUNDAY + day * 86_400_000))
+const mean = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
+
+/** The mean engagement of posts by the hour in which they were published. */
+export function BestHours({ query }: { query: AnalyticsQuery }) {
+  const { timezone } = useTimes()
+  const heatmap = useQuery({
+    queryKey: ['analytics', 'heatmap', query],
+    queryFn: () => client.analytics.heatmap(query),
+  })
+  return (
+    <Section title="Best hours" lead={`Mean engagement by weekday and hour, in ${timezone}`}>
+      <QueryView query={heatmap}>
+        {(hours) => {
+          const counts = new Map(hours.map(({ day, hour, postCount }) => [`${DAYS[day]} ${hour}`, postCount]))
+          if (hours.every(({ postCount }) => postCount === 0))
+            return <Text c="dimmed">No post was published in this period.</Text>
+          return (
+            <ScrollArea type="auto">
+              <MatrixChart
+                miw={600}
+                data={hours.map(({ day, hour, value, postCount }) => ({
+                  x: String(hour),
+                  y: DAYS[day]!,
+                  value: postCount === 0 ? null : value,
+                }))}
+                xLabels={Array.from({ length: 24 }, (_, hour) => String(hour))}
+                yLabels={DAYS}
+                colors={['ink.2', 'ink.3', 'ink.5', 'ink.7']}
+                withXLabels
+                withYLabels
+                xLabelsRotation={0}
+                xLabelsHeight={24}
+                yLabelsWidth={40}
+                cellSize={22}
+                withLegend
+                withTooltip
+                getTooltipLabel={({ x, y, value }) =>
+                  value === null
+                    ? `${y} ${x}:00, no posts`
+                    : `${y} ${x}:00, ${mean.format(value)} on average, ${counts.get(`${y} ${x}`)} posts`
+                }
+                role="img"
+                aria-label="Mean engagement by weekday and hour"
+              />
+            </ScrollArea>
+          )
+        }}
+      </QueryView>
+    </Section>
+  )
+}

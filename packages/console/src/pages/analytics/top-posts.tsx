@@ -1,0 +1,65 @@
+import { Anchor, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { client } from '../../session/session.ts'
+import { Figure } from '../../shared/figure.tsx'
+import { AccountName } from '../../shared/platforms.tsx'
+import { Section } from '../../shared/section.tsx'
+import { QueryView } from '../../shared/states.tsx'
+import type { AnalyticsQuery } from './analytics.tsx'
+
+const SHOWN = 10
+
+export function TopPosts({ query }: { query: AnalyticsQuery }) {
+  const top = useQuery({
+    queryKey: ['analytics', 'top', query],
+    queryFn: () => client.analytics.topPosts({ ...query, limit: SHOWN }),
+  })
+  return (
+    <Section title="Top posts">
+      <QueryView query={top}>
+        {(posts) =>
+          posts.length === 0 ? (
+            <Text c="dimmed">No post was published in this period.</Text>
+          ) : (
+            <Table.ScrollContainer minWidth={560}>
+              <Table verticalSpacing="xs">
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Post</Table.Th>
+                    <Table.Th>Where</Table.Th>
+                    <Table.Th ta="right">Likes</Table.Th>
+                    <Table.Th ta="right">Comments</Table.Th>
+                    <Table.Th ta="right">Shares</Table.Th>
+                    <Table.Th ta="right">Engagement</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {posts.map(({ _id, postId, platform, metrics, derived, postDetails }) => (
+                    <Table.Tr key={_id}>
+                      <Table.Td maw={360}>
+                        <Anchor component={Link} to={`/posts/${postId}`} c="inherit" lineClamp={1}>
+                          {postDetails.content.text || 'Without text'}
+                        </Anchor>
+                      </Table.Td>
+                      <Table.Td>
+                        <AccountName platform={platform} name={null} />
+                      </Table.Td>
+                      {[metrics.likes, metrics.comments, metrics.shares, derived.totalEngagement].map(
+                        (value, index) => (
+                          <Table.Td key={index} ta="right">
+                            <Figure value={value} />
+                          </Table.Td>
+                        ),
+                      )}
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </Table.ScrollContainer>
+          )
+        }
+      </QueryView>
+    </Section>
+  )
+}
