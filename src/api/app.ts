@@ -9,6 +9,7 @@ import { adminRoutes } from './admin/routes.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { captionRoutes } from './captions/routes.ts'
+import { consolePages, readConsoleOptions } from './console/console.ts'
 import { sendFrameworkError, sendSocketError, installErrorHandling } from './shared/errors.ts'
 import { oddRecords } from './shared/odd-records.ts'
 import { createSharedChanges, type SharedChanges } from './shared/shared-changes.ts'
@@ -107,6 +108,7 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   await app.register(registerPublicRoutes, { context, changes })
   await app.register(registerUserRoutes, { context, changes })
   await app.register(registerAdminRoutes, { context })
+  if (config.CONSOLE === 'on') await app.register(consolePages, readConsoleOptions(config))
   return app
 }
 

@@ -13,7 +13,8 @@ await runProcess(async () => {
   const context = await createContext(config)
   try {
     await context.database.createSchema()
-    await context.storage.ensureBucket([config.FRONTEND_URL, ...parseList(config.CORS_ORIGINS)])
+    const console = config.CONSOLE === 'on' ? [config.PUBLIC_URL] : []
+    await context.storage.ensureBucket([config.FRONTEND_URL, ...console, ...parseList(config.CORS_ORIGINS)])
     await createSearchAttributes(context)
     await setUpSchedules(context)
     context.logger.info('Setup finished. Start the API and the worker next.')

@@ -60,7 +60,14 @@ export const ConfigSchema = Type.Object(
     PORT: number('Port of the API', 4000),
     METRICS_PORT: number('Port of /metrics; 0 disables it', 0),
     PUBLIC_URL: address('Public address of the API', 'http://localhost:4000'),
-    FRONTEND_URL: address('Address of the frontend, for CORS and redirects', 'http://localhost:3000'),
+    CONSOLE: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+      description: '`on` lets the API serve the console, a web frontend, at /',
+      default: 'off',
+    }),
+    FRONTEND_URL: address(
+      'Address of the frontend, for CORS and redirects; with CONSOLE=on the default is PUBLIC_URL',
+      'http://localhost:3000',
+    ),
     CONTACT_URL: address('Page about this service for the User-Agent of outgoing calls; empty means PUBLIC_URL', ''),
     CORS_ORIGINS: list('Additional exact origins allowed by CORS', ''),
     TRUSTED_PROXIES: list(
@@ -282,6 +289,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   for (const [name, schema] of Object.entries(ConfigSchema.properties)) {
     const value = env[name]
     if (value !== undefined && value !== '') raw[name] = parseValue(schema, value)
+  }
+  if (raw['CONSOLE'] === 'on') {
+    raw['FRONTEND_URL'] ??= raw['PUBLIC_URL'] ?? ConfigSchema.properties.PUBLIC_URL.default
   }
   const filled = Value.Default(ConfigSchema, raw)
   const problems = [...Value.Errors(ConfigSchema, filled)].map(

@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Exempts the route from the limit per address: load-balancer probes, webhooks. */
     isUnlimited?: boolean
+    /** Counts the route in a limit of the same size for files alone, because a page loads many of them. */
+    isFile?: boolean
   }
   interface FastifyInstance {
     /** Counts a request against the limit of its authenticated user; the guards call it. */
@@ -26,11 +28,9 @@ type Counter = ReturnType<FastifyInstance['createRateLimit']>
 export const rateLimits = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
     await app.register(rateLimit, { global: false })
-    const byAddress = app.createRateLimit({
-      max: config.RATE_LIMIT_PER_ADDRESS,
-      timeWindow: MINUTE,
-      keyGenerator: getClientNetwork,
-    })
+    const perAddress = { max: config.RATE_LIMIT_PER_ADDRESS, timeWindow: MINUTE, keyGenerator: getClientNetwork }
+    const byAddress = app.createRateLimit(perAddress)
+    const filesByAddress = app.createRateLimit(perAddress)
     const byUser = app.createRateLimit({
       max: config.RATE_LIMIT_PER_USER,
       timeWindow: MINUTE,
@@ -38,7 +38,8 @@ export const rateLimits = fastifyPlugin(
     })
 
     app.addHook('onRequest', async (request, reply) => {
-      if (!request.routeOptions.config?.isUnlimited) await countRequest('address', byAddress, request, reply)
+      const { isUnlimited, isFile } = request.routeOptions.config ?? {}
+      if (!isUnlimited) await countRequest('address', isFile ? filesByAddress : byAddress, request, reply)
     })
     app.decorate('limitUser', (request: FastifyRequest, reply: FastifyReply) =>
       countRequest('user', byUser, request, reply),

@@ -94,6 +94,15 @@ describe('the configuration', () => {
     expect(toUserAgent(readConfig({ ...secrets, ...env }))).toBe(`${name}/${version} (+${contact})`)
   })
 
+  it('the API itself is the default frontend exactly when it serves the console', () => {
+    const own = { ...secrets, PUBLIC_URL: 'http://api.example.test' }
+    expect(readConfig(own)).toMatchObject({ CONSOLE: 'off', FRONTEND_URL: 'http://localhost:3000' })
+    expect(readConfig({ ...own, CONSOLE: 'on', FRONTEND_URL: '' }).FRONTEND_URL).toBe('http://api.example.test')
+    const other = { FRONTEND_URL: 'http://app.example.test' }
+    expect(readConfig({ ...own, CONSOLE: 'on', ...other })).toMatchObject(other)
+    expect(readConfigError({ ...own, CONSOLE: 'yes' })).toContain('CONSOLE')
+  })
+
   it('an empty variable counts as not set', () => {
     expect(readConfig({ ...secrets, PORT: '' }).PORT).toBe(4_000)
   })
