@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { buildConsole } from '../scripts/build-console.ts'
 import { step } from '../scripts/provision.mjs'
 import { collectionSettings } from '../src/config/analytics.ts'
 import { readConfig } from '../src/config/schema.ts'
@@ -156,7 +157,7 @@ export function createSandbox(options: Options) {
       settings,
       { ...places, temporalAddress: temporal.current().address },
       Object.assign(
-        {},
+        { CONSOLE: 'on' },
         ...[...platforms, secondMastodon, ...services].map(({ env: settingsFor }) => settingsFor(shown.api)),
       ),
       options,
@@ -252,8 +253,8 @@ export function createSandbox(options: Options) {
     async start(): Promise<Started> {
       const { settings, moved } = await resolveSettings(options)
       const programs = await findPrograms()
-      const servers = await step('MongoDB, Temporal, object storage and the platforms', () =>
-        startServers(settings, programs),
+      const [servers] = await step('MongoDB, Temporal, object storage, the platforms and the console', () =>
+        Promise.all([startServers(settings, programs), buildConsole()]),
       )
       const { current, env } = await step('Schema, API and worker', () => startService(settings, servers))
       await ensureApiKey(current().api, dir, settings)

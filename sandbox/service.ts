@@ -14,8 +14,10 @@ export const PLAN_LIMITS = {
   pro: { maxPosts: 2_000, maxCaptionGenerations: 2_000 },
 }
 
-/** The usual address of a frontend in development. It may call the API, whatever `FRONTEND_URL` is. */
-const USUAL_FRONTEND = 'http://localhost:3000'
+/** The port of `npm run console`. */
+export const CONSOLE_PORT = 5173
+/** The usual addresses of frontends in development. They may call the API, whatever `FRONTEND_URL` is. */
+const USUAL_FRONTENDS = ['http://localhost:3000', `http://localhost:${CONSOLE_PORT}`]
 export const TEMPORAL_NAMESPACE = 'default'
 export const BUCKET = 'postonce'
 const DATABASE = 'postonce'
@@ -61,7 +63,7 @@ export function serviceEnvironment(
     PORT: String(ports.api),
     PUBLIC_URL: api,
     FRONTEND_URL: frontend ?? ownPage,
-    CORS_ORIGINS: [...new Set([USUAL_FRONTEND, ownPage, ...corsOrigins])].join(),
+    CORS_ORIGINS: [...new Set([...USUAL_FRONTENDS, ownPage, ...corsOrigins])].join(),
     MONGODB_URL: mongo,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE,

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Platform } from '../src/domain/shared/platforms.ts'
-import { writeJson } from './platforms/json-file.ts'
+import { readJson, writeJson } from './platforms/json-file.ts'
 import type { Front } from './platforms/shared/simulator.ts'
 import type { ServiceName } from './services/all.ts'
 import type { SandboxUser } from './settings.ts'
@@ -27,6 +27,9 @@ export interface World extends Record<Exclude<ServiceName, 'payments'>, Front> {
 export function writeWorld(dir: string, world: World): void {
   writeJson(join(dir, 'world.json'), world)
 }
+
+/** Returns null while no sandbox in the folder is ready. */
+export const readWorld = (dir: string): World | null => readJson<World | null>(join(dir, 'world.json'), null)
 
 export function removeWorld(dir: string): void {
   rmSync(join(dir, 'world.json'), { force: true })
