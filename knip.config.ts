@@ -30,6 +30,7 @@ const config: KnipConfig = {
       ],
     },
     'packages/sdk': { entry: ['src/index.ts'], project: ['src/**/*.ts'], ignore: ['src/generated/schema.ts'] },
+    'packages/console': { entry: ['src/main.tsx'], project: ['src/**/*.{ts,tsx}'] },
     'packages/*': { entry: ['src/main.ts', 'bin/*.js'], project: ['src/**/*.ts', 'bin/*.js'] },
   },
   ignoreExportsUsedInFile: true,

@@ -177,20 +177,25 @@ function simulatorOverride(depth: number): OxlintOverride {
   }
 }
 
-/** The imports of the published packages besides their own files. The SDK runs in browsers as well. */
+/** The imports of the packages besides their own files. The SDK runs in browsers as well, and the console nowhere else. */
 const PACKAGES: Record<string, string[]> = {
   sdk: [],
   cli: ['@postonce/sdk', 'commander', '@bomb.sh/tab', '@bomb.sh/tab/*', 'node:*', 'node:*/*'],
   mcp: ['@postonce/sdk', '@modelcontextprotocol/sdk/**', 'zod/v4', 'node:*', 'node:*/*'],
+  console: [
+    ...['@postonce/sdk', 'react', 'react-dom', 'react-dom/*', 'get-nonce', 'dayjs', 'dayjs/**', 'recharts'],
+    ...['@mantine/**', '@tanstack/**', 'lucide-react'],
+  ],
 }
 
-function packageOverride(name: string, packages: string[]): OxlintOverride {
-  const group = ['*', '../../**', './**', '../[a-z]*', '../[a-z]*/**', ...packages].map((path, index) =>
-    index < 2 ? path : `!${path}`,
-  )
+/** The files of a package at this depth below `src` reach its own files, and none of another package. */
+function packageOverride(name: string, packages: string[], depth: number): OxlintOverride {
+  const own = Array.from({ length: depth + 1 }, (_, index) => `${'../'.repeat(index + 1)}[a-z]*`)
+  const allowed = ['./**', ...own.flatMap((path) => [path, `${path}/**`]), ...packages]
+  const group = ['*', `${'../'.repeat(depth + 2)}**`, ...allowed.map((path) => `!${path}`)]
   const message = `oxlint.config.ts lists what packages/${name} may import`
   return {
-    files: [`packages/${name}/src/**`],
+    files: [`packages/${name}/src/${'*/'.repeat(depth)}*.{ts,tsx}`],
     rules: { 'eslint/no-restricted-imports': ['error', { patterns: [{ group, message }] }] },
   }
 }
@@ -299,7 +304,9 @@ export default defineConfig({
       },
     },
     ...FENCES.flatMap(overridesOf),
-    ...Object.entries(PACKAGES).map(([name, packages]) => packageOverride(name, packages)),
+    ...Object.entries(PACKAGES).flatMap(([name, packages]) =>
+      [0, 1, 2, 3].map((depth) => packageOverride(name, packages, depth)),
+    ),
     ...[2, 3, 4].map(simulatorOverride),
     {
       files: ['src/domain/**'],

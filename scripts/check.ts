@@ -32,6 +32,7 @@ function checks(): Check[] {
     { name: 'unused', args: ['knip', '--no-progress', '--no-config-hints'] },
     { name: 'format', args: ['prettier', '--check', '--log-level=warn', '.'], fix: 'npm run format' },
     { name: 'types', args: ['tsc', '--noEmit'] },
+    { name: 'console', args: ['tsc', '--noEmit', '--project', 'packages/console'] },
     { name: 'openapi', args: ['scripts/openapi.ts', '--check'], fix: 'npm run openapi' },
     { name: 'sdk', args: ['scripts/sdk.ts', '--check'], fix: 'npm run sdk' },
     { name: 'api-docs', args: ['scripts/openapi-lint.ts'] },

@@ -59,7 +59,7 @@ const RULES: Rule[] = [
 const ESCAPE = /words-ok: \S/
 const MIN_WORDS = 3
 
-const CHECKED = /\.(?:ts|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/
+const CHECKED = /\.(?:ts|tsx|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/
 /** Files that programs write or record, and the list itself with its test. */
 const EXCLUDED =
   /^(?:package-lock\.json|docs\/openapi\.json|packages\/sdk\/src\/generated\/|bench\/results\/|tests\/workflows\/histories\/[^/]+\/|scripts\/words\.ts$|tests\/tooling\/words\.test\.ts$)/
@@ -68,9 +68,9 @@ const EXCLUDED =
 function readCode(source: string, path: string): Passage[] {
   const passages: Passage[] = []
   let start = 0
-  for (const { type, value } of jsTokens(source)) {
+  for (const { type, value } of jsTokens(source, { jsx: path.endsWith('.tsx') })) {
     if (/Comment$/.test(type)) passages.push({ text: value, start })
-    else if (/^String|Template/.test(type) && value.split(/\s+/).length >= MIN_WORDS)
+    else if (/^String|Template|^JSX(?:String|Text)/.test(type) && value.split(/\s+/).length >= MIN_WORDS)
       passages.push({ text: value, start })
     else if (type === 'IdentifierName' && path.startsWith('src/')) passages.push({ text: toWords(value), start })
     start += value.length
@@ -85,7 +85,7 @@ function toWords(name: string): string {
 
 /** Returns the passages of a file by its kind. */
 function readPassages(source: string, path: string): Passage[] {
-  if (/\.(?:ts|mts|mjs|js)$/.test(path)) return readCode(source, path)
+  if (/\.(?:ts|tsx|mts|mjs|js)$/.test(path)) return readCode(source, path)
   if (path.endsWith('.md')) return [{ text: source.replace(/^```[\s\S]*?^```/gm, blank), start: 0 }]
   return Array.from(source.matchAll(/(?:^|\s)#.*/gm), ({ 0: text, index }) => ({ text, start: index }))
 }

@@ -22,6 +22,18 @@ const FORBIDDEN: Snippet[] = [
   [IMPORTS, 'packages/mcp/src/tools/knows-sdk-files.ts', `import { sleep } from '../../../sdk/src/sleep.ts'`],
   [IMPORTS, 'packages/mcp/src/knows-express.ts', `import express from 'express'`],
   [IMPORTS, 'packages/cli/src/commands/knows-sdk-files.ts', `import { sleep } from '../../../sdk/src/sleep.ts'`],
+  [IMPORTS, 'packages/console/src/knows-node.ts', `import { readFile } from 'node:fs/promises'`],
+  [IMPORTS, 'packages/console/src/pages/knows-package.tsx', `import axios from 'axios'`],
+  [
+    IMPORTS,
+    'packages/console/src/pages/posts/knows-service.tsx',
+    `import { PLATFORMS } from '../../../../../src/domain/shared/platforms.ts'`,
+  ],
+  [
+    IMPORTS,
+    'packages/console/src/pages/posts/knows-sdk-files.ts',
+    `import { sleep } from '../../../../sdk/src/sleep.ts'`,
+  ],
 
   [IMPORTS, 'sandbox/platforms/knows-rules.ts', `import { countText } from '../../src/domain/posts/posting-rules.ts'`],
   [IMPORTS, 'sandbox/platforms/a/knows-links.ts', `import { findLinks } from '../../../src/domain/shared/links.ts'`],
@@ -190,6 +202,10 @@ const ALLOWED: [file: string, source: string][] = [
   [
     'packages/mcp/src/tools/fine.ts',
     `import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'\nimport { createClient } from '@postonce/sdk'\nimport * as z from 'zod/v4'\nimport { TOOLS } from '../tools.ts'`,
+  ],
+  [
+    'packages/console/src/pages/posts/fine.tsx',
+    `import { Button } from '@mantine/core'\nimport { useState } from 'react'\nimport { createRoot } from 'react-dom/client'\nimport utc from 'dayjs/plugin/utc.js'\nimport { createClient } from '@postonce/sdk'\nimport { client } from '../../session/session.ts'\nimport { PostList } from './post-list.tsx'\nimport { theme } from '../../theme.ts'`,
   ],
   ['sandbox/fine.ts', `import { readConfig } from '../src/config/schema.ts'`],
   [

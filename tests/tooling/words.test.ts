@@ -9,6 +9,11 @@ test('words of the list are found in comments, test titles and messages', () => 
   expect(wordsIn(source)).toEqual(['1 Nobody', '2 goes out', '3 told'])
 })
 
+test('words of the list are found in the texts of pages', () => {
+  const source = '<Page title="Nobody is here">\n  <Text kept>It was kept for {told}</Text>\n</Page>\n'
+  expect(wordsIn(source, 'page.tsx')).toEqual(['1 Nobody', '2 kept'])
+})
+
 test('quoted code, short texts and regular expressions are not checked', () => {
   expect(wordsIn("const isFound = /was told here/.test('told') // See `atOnce` and `told`.\n")).toEqual([])
   expect(wordsIn('Use `told` here.\n```\nkept\n```\n', 'page.md')).toEqual([])
