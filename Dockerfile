@@ -17,11 +17,23 @@ RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 !
   && rm -r node_modules/@temporalio/core-bridge/sdk-core \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
+FROM ${NODE_IMAGE} AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY packages/sdk/package.json packages/sdk/
+COPY packages/console/package.json packages/console/
+RUN npm ci --ignore-scripts --workspace packages/console
+COPY tsconfig.json ./
+COPY packages/sdk packages/sdk
+COPY packages/console packages/console
+RUN npm run build --workspace packages/console
+
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=bundle /app/node_modules node_modules
 COPY --from=bundle /app/dist dist
+COPY --from=console /app/packages/console/dist packages/console/dist
 COPY package.json LICENSE ./
 COPY src src
 USER node

@@ -258,6 +258,7 @@ describe.each(ownServices)('the settings of %s', (_name, service) => {
     const config = readConfig(environmentOf(service, filledExample))
     expect(config).toMatchObject({ NODE_ENV: 'production', TEMPORAL_ADDRESS: 'temporal:7233', LOG_LEVEL: 'info' })
     expect(config.S3_PUBLIC_URL).toBe(`${config.S3_ENDPOINT}/${config.S3_BUCKET}`)
+    expect(config).toMatchObject({ CONSOLE: 'on', FRONTEND_URL: config.PUBLIC_URL })
   })
 
   test('the settings use host names of services in docker-compose.yml', () => {
@@ -323,7 +324,15 @@ describe('the image', () => {
     expect(copied).toContain('src')
     expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
     expect(ignored).toContain('*')
-    expect(copied.filter((path) => !ignored.includes(`!${path}`))).toEqual([])
+    const isAllowed = (path: string) => ignored.some((line) => `!${path}/`.startsWith(`${line}/`))
+    expect(copied.filter((path) => !isAllowed(path))).toEqual([])
+  })
+
+  test('the image has the console where the API serves it from', () => {
+    expect(lines).toContain('COPY --from=console /app/packages/console/dist packages/console/dist')
+    expect(read('src/api/console/console.ts')).toContain("'../../../packages/console/dist/'")
+    // Packages of this machine would replace those of the image.
+    for (const made of ['dist', 'node_modules', '.cache']) expect(ignored).toContain(`packages/*/${made}`)
   })
 
   test('the image has the native Temporal library of its own machine only', async () => {
