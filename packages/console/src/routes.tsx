@@ -8,6 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import type { ComposeSearch } from './pages/compose/compose.tsx'
 import type { PostFilters } from './pages/posts/posts.tsx'
 import type { AnalyticsSearch } from './pages/analytics/analytics.tsx'
 import type { ConnectResult } from './pages/accounts/accounts.tsx'
@@ -114,6 +115,12 @@ const userRoutes = [
     getParentRoute: () => signedIn,
     path: '/',
     component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'HomePage'),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
+    path: '/compose',
+    component: lazyRouteComponent(() => import('./pages/compose/compose.tsx'), 'ComposePage'),
+    validateSearch: ({ id, at }): ComposeSearch => ({ ...textAs('id', id), ...textAs('at', at) }),
   }),
   createRoute({
     getParentRoute: () => signedIn,

@@ -89,10 +89,8 @@ function Actions({ post }: { post: Post }) {
         <Button
           size="xs"
           variant="default"
-          component={Link}
-          to="/compose"
-          search={{ id }}
           leftSection={<Pencil size={14} aria-hidden />}
+          renderRoot={(props) => <Link to="/compose" search={{ id }} {...props} />}
         >
           Edit
         </Button>

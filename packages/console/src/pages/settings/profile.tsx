@@ -5,6 +5,7 @@ import { client, refreshUser, useUser } from '../../session/session.ts'
 import { problemsByField, showDone, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { Section } from '../../shared/section.tsx'
+import { listTimezones } from '../../shared/timezones.ts'
 
 const PICTURES = 'image/png,image/jpeg,image/webp'
 
@@ -43,11 +44,6 @@ export function ProfileSettings() {
       <Picture />
     </SimpleGrid>
   )
-}
-
-/** The zones that the browser knows, with the current one. */
-function listTimezones(current: string): string[] {
-  return [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])].sort()
 }
 
 function Picture() {

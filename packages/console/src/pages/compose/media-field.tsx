@@ -1,0 +1,182 @@
+import { ActionIcon, Button, Group, Image, Paper, Progress, Stack, Text, Textarea } from '@mantine/core'
+import { Dropzone } from '@mantine/dropzone'
+import '@mantine/dropzone/styles.layer.css'
+import { ArrowLeft, ArrowRight, ImagePlus, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { describeError } from '../../shared/errors.ts'
+import type { DraftMedia } from './draft.ts'
+import { uploadFile } from './upload.ts'
+
+const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'video/quicktime']
+
+interface Upload {
+  id: string
+  name: string
+  percent: number
+  error: unknown
+  stop: () => void
+}
+
+interface MediaFieldProps {
+  media: DraftMedia[]
+  onChange: (change: (media: DraftMedia[]) => DraftMedia[]) => void
+}
+
+/** The files of a post: dropped, chosen or pasted, in their order, each with a description for people who cannot see it. */
+export function MediaField({ media, onChange }: MediaFieldProps) {
+  const [uploads, setUploads] = useState<Upload[]>([])
+  const change = (id: string, part: Partial<Upload>) =>
+    setUploads((all) => all.map((one) => (one.id === id ? { ...one, ...part } : one)))
+
+  function add(files: File[]): void {
+    for (const file of files) {
+      const id = crypto.randomUUID()
+      const stopping = new AbortController()
+      const upload = { id, name: file.name, percent: 0, error: null, stop: () => stopping.abort() }
+      setUploads((all) => [...all, upload])
+      uploadFile(file, { signal: stopping.signal, onProgress: (percent) => change(id, { percent }) }).then(
+        (item) => {
+          setUploads((all) => all.filter((one) => one.id !== id))
+          onChange((items) => [...items, item])
+        },
+        (error: unknown) => {
+          if (stopping.signal.aborted) setUploads((all) => all.filter((one) => one.id !== id))
+          else change(id, { error })
+        },
+      )
+    }
+  }
+
+  usePastedFiles(add)
+  const move = (from: number, to: number) =>
+    onChange((items) => {
+      const moved = items.toSpliced(from, 1)
+      return moved.toSpliced(to, 0, items[from]!)
+    })
+  return (
+    <Stack gap="sm">
+      {media.map((item, index) => (
+        <MediaRow
+          key={item.storageKey}
+          item={item}
+          onDescribe={(altText) => onChange((items) => items.with(index, { ...item, altText }))}
+          onRemove={() => onChange((items) => items.toSpliced(index, 1))}
+          onEarlier={index > 0 ? () => move(index, index - 1) : null}
+          onLater={index < media.length - 1 ? () => move(index, index + 1) : null}
+        />
+      ))}
+      {uploads.map(({ id, name, percent, error, stop }) => (
+        <Paper key={id} withBorder p="sm">
+          <Group justify="space-between" wrap="nowrap">
+            <Text size="sm" truncate>
+              {name}
+            </Text>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              onClick={error === null ? stop : () => setUploads((all) => all.filter((one) => one.id !== id))}
+            >
+              {error === null ? 'Cancel' : 'Remove'}
+            </Button>
+          </Group>
+          {error === null ? (
+            <Progress value={percent} mt={6} aria-label={`Upload of ${name}`} />
+          ) : (
+            <Text size="sm" c="red" role="alert">
+              {describeError(error)}
+            </Text>
+          )}
+        </Paper>
+      ))}
+      <Dropzone
+        onDrop={add}
+        accept={TYPES}
+        onReject={() => {}}
+        p="sm"
+        inputProps={{ 'aria-label': 'Add pictures or a video' }}
+      >
+        <Group justify="center" gap="sm" style={{ pointerEvents: 'none' }}>
+          <ImagePlus size={20} aria-hidden />
+          <Text size="sm" c="dimmed">
+            Drop, paste or choose pictures and videos
+          </Text>
+        </Group>
+      </Dropzone>
+    </Stack>
+  )
+}
+
+/** Takes files from the clipboard, wherever on the page they are pasted. */
+function usePastedFiles(add: (files: File[]) => void): void {
+  const latest = useRef(add)
+  useEffect(() => {
+    latest.current = add
+  })
+  useEffect(() => {
+    const paste = ({ clipboardData }: ClipboardEvent) => {
+      const files = [...(clipboardData?.files ?? [])].filter(({ type }) => TYPES.includes(type))
+      if (files.length > 0) latest.current(files)
+    }
+    document.addEventListener('paste', paste)
+    return () => document.removeEventListener('paste', paste)
+  }, [])
+}
+
+interface MediaRowProps {
+  item: DraftMedia
+  onDescribe: (altText: string) => void
+  onRemove: () => void
+  onEarlier: (() => void) | null
+  onLater: (() => void) | null
+}
+
+function MediaRow({ item, onDescribe, onRemove, onEarlier, onLater }: MediaRowProps) {
+  const { mimeType, storageUrl, originalFilename = 'file', altText = '' } = item
+  return (
+    <Paper withBorder p="sm">
+      <Group align="flex-start" wrap="nowrap">
+        {mimeType.startsWith('video/') ? (
+          <video src={storageUrl} width={88} height={88} preload="metadata" aria-label={originalFilename} />
+        ) : (
+          <Image src={storageUrl} alt="" w={88} h={88} radius="sm" fit="cover" />
+        )}
+        <Stack gap={4} flex={1} miw={0}>
+          <Textarea
+            label={`Description of ${originalFilename}`}
+            description="For people who cannot see it."
+            autosize
+            minRows={1}
+            maxRows={4}
+            value={altText}
+            onChange={({ currentTarget }) => onDescribe(currentTarget.value)}
+          />
+          {altText.trim() === '' && (
+            <Text size="xs" c="dimmed">
+              Without a description, some people will not know what it shows.
+            </Text>
+          )}
+        </Stack>
+        <Stack gap={4}>
+          <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${originalFilename}`} onClick={onRemove}>
+            <X size={16} aria-hidden />
+          </ActionIcon>
+          {onEarlier && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Move ${originalFilename} forward`}
+              onClick={onEarlier}
+            >
+              <ArrowLeft size={16} aria-hidden />
+            </ActionIcon>
+          )}
+          {onLater && (
+            <ActionIcon variant="subtle" color="gray" aria-label={`Move ${originalFilename} back`} onClick={onLater}>
+              <ArrowRight size={16} aria-hidden />
+            </ActionIcon>
+          )}
+        </Stack>
+      </Group>
+    </Paper>
+  )
+}

@@ -1,0 +1,41 @@
+import { Alert, List } from '@mantine/core'
+import type { components } from '@postonce/sdk'
+import { PLATFORMS, type Account, type Platform } from '../../shared/platforms.tsx'
+
+type Problem = components['schemas']['Problem']
+
+interface ProblemsProps {
+  errors: Problem[]
+  warnings: Problem[]
+  accounts: Account[]
+}
+
+/** What keeps the post from being published, and what may. */
+export function Problems({ errors, warnings, accounts }: ProblemsProps) {
+  const name = ({ platform, accountId }: Problem) => {
+    const account = accounts.find(({ _id }) => _id === accountId)
+    const where = account?.platform ?? (platform as Platform | undefined)
+    return where && PLATFORMS[where] ? `${PLATFORMS[where].name}${account ? ` ${account.profile.handle}` : ''}: ` : ''
+  }
+  const list = (problems: Problem[]) => (
+    <List size="sm" spacing={4}>
+      {[...new Set(problems.map((problem) => `${name(problem)}${problem.message}`))].map((line) => (
+        <List.Item key={line}>{line}</List.Item>
+      ))}
+    </List>
+  )
+  return (
+    <div role="status">
+      {errors.length > 0 && (
+        <Alert color="red" title="This must change before it can be published" mb="sm">
+          {list(errors)}
+        </Alert>
+      )}
+      {warnings.length > 0 && (
+        <Alert color="yellow" title="Please check">
+          {list(warnings)}
+        </Alert>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,49 @@
+import { Group, Select, SegmentedControl, Stack, Text } from '@mantine/core'
+import { DateTimePicker } from '@mantine/dates'
+import { listTimezones } from '../../shared/timezones.ts'
+import { isPast, toWallTime, useTimes, type WallTime } from '../../shared/times.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Publishes at once, or at a time of any zone. */
+export function When({ at, onChange }: { at: WallTime | null; onChange: (at: WallTime | null) => void }) {
+  const { timezone } = useTimes()
+  const inAnHour = () => ({ time: `${toWallTime(Date.now() + HOUR_MS, timezone).slice(0, 16)}:00`, timezone })
+  return (
+    <Stack gap="sm">
+      <SegmentedControl
+        aria-label="When to publish"
+        value={at === null ? 'now' : 'later'}
+        onChange={(value) => onChange(value === 'now' ? null : inAnHour())}
+        data={[
+          { value: 'now', label: 'Now' },
+          { value: 'later', label: 'Later' },
+        ]}
+      />
+      {at !== null && (
+        <Group align="flex-start" grow>
+          <DateTimePicker
+            label="Time"
+            value={at.time}
+            onChange={(time) => time && onChange({ ...at, time })}
+            error={isPast(at) ? 'This time is over. Choose a later one.' : null}
+          />
+          <Select
+            label="Timezone"
+            data={listTimezones(at.timezone)}
+            searchable
+            allowDeselect={false}
+            limit={100}
+            value={at.timezone}
+            onChange={(zone) => zone && onChange({ ...at, timezone: zone })}
+          />
+        </Group>
+      )}
+      {at === null && (
+        <Text size="sm" c="dimmed">
+          The post is sent as soon as you publish it.
+        </Text>
+      )}
+    </Stack>
+  )
+}
