@@ -6,11 +6,16 @@ import { RouterProvider } from '@tanstack/react-router'
 import { queryClient } from './session/query-client.ts'
 import { router } from './routes.tsx'
 import { cspNonce } from './shared/page-settings.ts'
-import { theme } from './theme.ts'
+import { cssVariables, theme } from './theme.ts'
 
 export function App() {
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => cspNonce}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => cspNonce}
+    >
       <QueryClientProvider client={queryClient}>
         <ModalsProvider>
           <Notifications position="bottom-right" />

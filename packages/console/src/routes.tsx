@@ -9,7 +9,8 @@ import {
 } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { ComposeSearch } from './pages/compose/compose.tsx'
-import type { PostFilters } from './pages/posts/posts.tsx'
+import type { PostsSearch } from './pages/posts/posts.tsx'
+import type { PostFilters } from './shared/post-filters.tsx'
 import type { AnalyticsSearch } from './pages/analytics/analytics.tsx'
 import type { ConnectResult } from './pages/accounts/accounts.tsx'
 import type { CalendarSearch } from './pages/calendar/calendar.tsx'
@@ -26,8 +27,6 @@ interface Return {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-const statuses = (value: unknown) =>
-  Array.isArray(value) && value.length > 0 ? { status: value.filter(isPostStatus) } : {}
 const page = (value: unknown) => (Number(value) > 1 ? { page: Math.floor(Number(value)) } : {})
 const textAs = <K extends string>(key: K, value: unknown) =>
   (text(value) ? { [key]: text(value) } : {}) as { [key in K]?: string }
@@ -103,6 +102,11 @@ const visitorRoutes = [
   }),
 ]
 
+const postFilters = ({ status, account, q }: Record<string, unknown>): PostFilters => ({
+  ...(Array.isArray(status) && status.length > 0 ? { status: status.filter(isPostStatus) } : {}),
+  ...textAs('account', account),
+  ...textAs('q', q),
+})
 const connectResult = ({ success, error, reason, offer }: Record<string, unknown>): ConnectResult => ({
   ...textAs('success', success),
   ...textAs('error', error),
@@ -126,24 +130,17 @@ const userRoutes = [
     getParentRoute: () => signedIn,
     path: '/calendar',
     component: lazyRouteComponent(() => import('./pages/calendar/calendar.tsx'), 'CalendarPage'),
-    validateSearch: ({ view, date, status, account, q }): CalendarSearch => ({
+    validateSearch: ({ view, date, ...rest }): CalendarSearch => ({
       ...(view === 'day' || view === 'week' ? { view } : {}),
       ...(/^\d{4}-\d{2}-\d{2}$/.test(text(date) ?? '') && { date: text(date)! }),
-      ...statuses(status),
-      ...textAs('account', account),
-      ...textAs('q', q),
+      ...postFilters(rest),
     }),
   }),
   createRoute({
     getParentRoute: () => signedIn,
     path: '/posts',
     component: lazyRouteComponent(() => import('./pages/posts/posts.tsx'), 'PostsPage'),
-    validateSearch: ({ page: number, status, account, q }): PostFilters => ({
-      ...page(number),
-      ...statuses(status),
-      ...textAs('account', account),
-      ...textAs('q', q),
-    }),
+    validateSearch: ({ page: number, ...rest }): PostsSearch => ({ ...page(number), ...postFilters(rest) }),
   }),
   createRoute({
     getParentRoute: () => signedIn,

@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
 
 const ink: MantineColorsTuple = [
   '#eef0fc',
@@ -25,4 +25,35 @@ export const theme = createTheme({
   headings: { fontFamily: SYSTEM_FONT, fontWeight: '650' },
   cursorType: 'pointer',
   autoContrast: true,
+})
+
+/** Darker than Mantine's own on their light backgrounds: small text needs a contrast of 4.5. */
+const TEXT_ON_LIGHT = {
+  teal: '#05603f',
+  orange: '#8f3600',
+  red: '#a51d1d',
+  yellow: '#704700',
+  cyan: '#0a5463',
+  gray: '#343a40',
+}
+
+export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
+  variables: {},
+  light: {
+    '--mantine-color-body': colors.gray[0],
+    '--mantine-color-dimmed': '#565d64',
+    '--mantine-color-placeholder': '#6b7279',
+    '--mantine-color-error': '#c42020',
+    '--surface': 'var(--mantine-color-white)',
+    ...Object.fromEntries(
+      Object.entries(TEXT_ON_LIGHT).map(([name, color]) => [`--mantine-color-${name}-light-color`, color]),
+    ),
+  },
+  dark: {
+    '--mantine-color-body': colors.dark[8],
+    '--mantine-color-dimmed': '#a3a6ab',
+    '--mantine-color-placeholder': '#92969c',
+    '--mantine-color-anchor': colors['ink']![3],
+    '--surface': colors.dark[7],
+  },
 })

@@ -58,16 +58,28 @@ export function useUser(): User {
 /** The current access token, for the stream of notifications; empty before the first answer of the API. */
 export const currentAccessToken = (): string => accessToken
 
+/**
+ * Set while this browser may have a refresh cookie, which pages cannot see. Without it the service is not asked: a visitor would get a
+ * refusal in the log of the browser at every page.
+ */
+const HINT = 'postonce.signed-in'
+
 /** Reads who is signed in. `token` is the access token of a login that has just ended. */
 export async function startSession(token = ''): Promise<void> {
-  if (token !== '') takeToken(token)
+  if (token === '' && localStorage.getItem(HINT) === null) return become({ kind: 'signedOut' })
   try {
+    takeToken(token === '' ? (await client.request('POST', '/api/auth/refresh')).accessToken : token)
     const { user } = await client.request('GET', '/api/auth/me')
-    become({ kind: 'signedIn', user, ended: false })
+    enter(user)
   } catch (error) {
-    if (isEnd(error)) become({ kind: 'signedOut' })
+    if (isEnd(error)) forget()
     else become({ kind: 'unreachable', error })
   }
+}
+
+function enter(user: User): void {
+  localStorage.setItem(HINT, 'yes')
+  become({ kind: 'signedIn', user, ended: false })
 }
 
 /** Logs in with a password. @throws ApiError, ConnectionError */
@@ -78,7 +90,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   const { user } = await client.request('GET', '/api/auth/me')
   // What another user has read may not be shown.
   if (previous !== null && previous !== user._id) queryClient.clear()
-  become({ kind: 'signedIn', user, ended: false })
+  enter(user)
   await queryClient.invalidateQueries()
 }
 
@@ -90,6 +102,7 @@ export async function signOut(): Promise<void> {
 
 /** Forgets the session here, after the service has ended it. */
 export function forget(): void {
+  localStorage.removeItem(HINT)
   takeToken('')
   queryClient.clear()
   become({ kind: 'signedOut' })

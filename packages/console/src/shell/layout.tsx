@@ -21,7 +21,7 @@ export function Layout() {
       navbar={{ width: 224, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
       padding={{ base: 'md', md: 'xl' }}
     >
-      <AppShell.Header>
+      <AppShell.Header className="surface">
         <Group h="100%" px="md" gap="sm" wrap="nowrap" justify="space-between">
           <Group gap="sm" wrap="nowrap">
             <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
@@ -47,7 +47,7 @@ export function Layout() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label="Pages">
+      <AppShell.Navbar p="sm" className="surface" aria-label="Pages">
         <AppShell.Section grow component={ScrollArea}>
           <Navigation />
         </AppShell.Section>

@@ -18,7 +18,7 @@ export function UserMenu() {
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
         <UnstyledButton aria-label={`Your account, ${name}`}>
-          <Avatar src={avatar} name={name} color="initials" size={34} alt="" />
+          <Avatar src={avatar} name={name} color="ink" size={34} alt="" />
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -67,7 +67,7 @@ export function AccountCard({ account, others }: AccountCardProps) {
             color="transparent"
             label={<PlatformMark platform={platform} />}
           >
-            <Avatar name={profile.displayName || profile.handle} color="initials" size={44} alt="" />
+            <Avatar name={profile.displayName || profile.handle} color="ink" size={44} alt="" />
           </Indicator>
           <Stack gap={0} flex={1} miw={0}>
             <Text fw={600} truncate title={profile.displayName}>

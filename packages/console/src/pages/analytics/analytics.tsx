@@ -1,11 +1,11 @@
-import { Button, Group, SegmentedControl, Select, SimpleGrid } from '@mantine/core'
+import { Button, Group, SegmentedControl, SimpleGrid } from '@mantine/core'
 import '@mantine/charts/styles.layer.css'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ChartNoAxesCombined } from 'lucide-react'
 import { client } from '../../session/session.ts'
 import { Page } from '../../shared/page.tsx'
-import { PLATFORMS } from '../../shared/platforms.tsx'
+import { AccountSelect } from '../../shared/post-filters.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
 import { BestHours } from './best-hours.tsx'
 import { Engagement } from './engagement.tsx'
@@ -28,7 +28,6 @@ export interface AnalyticsQuery {
 export function AnalyticsPage() {
   const search = useSearch({ from: '/signed-in/analytics' })
   const navigate = useNavigate({ from: '/analytics' })
-  const { data: accounts = [] } = useQuery({ queryKey: ['accounts'], queryFn: () => client.accounts.list() })
   const query: AnalyticsQuery = { period: search.period ?? '30d', ...(search.account && { account: search.account }) }
   const overview = useQuery({
     queryKey: ['analytics', 'overview', query],
@@ -51,23 +50,14 @@ export function AnalyticsPage() {
             { value: '30d', label: '30 days' },
           ]}
         />
-        <Select
-          aria-label="Account"
-          placeholder="All accounts"
-          data={accounts.map(({ _id, platform, profile }) => ({
-            value: _id,
-            label: `${PLATFORMS[platform].name} ${profile.handle}`,
-          }))}
-          value={search.account ?? null}
+        <AccountSelect
+          value={search.account}
           onChange={(account) =>
             void navigate({
               search: ({ account: _, ...rest }) => (account ? { ...rest, account } : rest),
               replace: true,
             })
           }
-          clearable
-          searchable
-          miw={220}
         />
       </Group>
       <QueryView query={overview}>

@@ -28,7 +28,7 @@ export function BestHours({ query }: { query: AnalyticsQuery }) {
           if (hours.every(({ postCount }) => postCount === 0))
             return <Text c="dimmed">No post was published in this period.</Text>
           return (
-            <ScrollArea type="auto">
+            <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
               <MatrixChart
                 miw={600}
                 data={hours.map(({ day, hour, value, postCount }) => ({

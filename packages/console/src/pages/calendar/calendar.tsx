@@ -1,27 +1,22 @@
-import { Group, MultiSelect, Select, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { Schedule, type ScheduleEventData, type ScheduleViewLevel } from '@mantine/schedule'
 import '@mantine/schedule/styles.layer.css'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import dayjs from 'dayjs'
-import { Search } from 'lucide-react'
+import { useEffect } from 'react'
 import { client } from '../../session/session.ts'
 import { showError } from '../../shared/errors.ts'
 import { Page } from '../../shared/page.tsx'
-import { PLATFORMS } from '../../shared/platforms.tsx'
 import { ALLOWED, usePostActions, type ListedPost } from '../../shared/post-actions.tsx'
+import { PostFilterFields, toPostQuery, type PostFilters } from '../../shared/post-filters.tsx'
 import { Failure } from '../../shared/states.tsx'
-import { POST_STATUSES, type PostStatus } from '../../shared/statuses.tsx'
+import { POST_STATUSES } from '../../shared/statuses.tsx'
 import { isPast, toInstant, toWallTime, useTimes } from '../../shared/times.ts'
 import { CalendarEvent } from './calendar-event.tsx'
 
-export interface CalendarSearch {
+export interface CalendarSearch extends PostFilters {
   view?: 'day' | 'week'
   date?: string
-  status?: PostStatus[]
-  account?: string
-  q?: string
 }
 
 const PAGE_SIZE = 200
@@ -35,9 +30,12 @@ export function CalendarPage() {
   const actions = usePostActions()
   const { view = 'month', date = toWallTime(Date.now(), timezone).slice(0, 10) } = filters
   const posts = usePosts(filters, date)
-  const { data: accounts = [] } = useQuery({ queryKey: ['accounts'], queryFn: () => client.accounts.list() })
   const change = (search: CalendarSearch) => void navigate({ search: { ...filters, ...search }, replace: true })
-  const search = useDebouncedCallback((q: string) => change({ q }), 300)
+
+  // Their name leaves out what they show ("Mon 23"), which the library cannot be told; without one, they are named by it.
+  useEffect(() => {
+    for (const day of document.querySelectorAll('.mantine-WeekView-weekViewDayLabel')) day.removeAttribute('aria-label')
+  })
 
   function move({ event, newStart }: { event: ScheduleEventData; newStart: string }): void {
     const at = { time: newStart, timezone }
@@ -46,43 +44,8 @@ export function CalendarPage() {
   }
 
   return (
-    <Page
-      title="Calendar"
-      lead={<Text c="dimmed">Times in {timezone}. Click a free time to write a post for it.</Text>}
-    >
-      <Group gap="sm" role="search">
-        <TextInput
-          aria-label="Search the texts"
-          placeholder="Search the texts"
-          leftSection={<Search size={16} aria-hidden />}
-          defaultValue={filters.q ?? ''}
-          onChange={({ currentTarget }) => search(currentTarget.value)}
-          flex={1}
-          miw={180}
-        />
-        <MultiSelect
-          aria-label="Status"
-          placeholder={filters.status?.length ? '' : 'Any status'}
-          data={Object.entries(POST_STATUSES).map(([value, { label }]) => ({ value, label }))}
-          value={filters.status ?? []}
-          onChange={(status) => change({ status: status as PostStatus[] })}
-          clearable
-          miw={180}
-        />
-        <Select
-          aria-label="Account"
-          placeholder="Any account"
-          data={accounts.map(({ _id, platform, profile }) => ({
-            value: _id,
-            label: `${PLATFORMS[platform].name} ${profile.handle}`,
-          }))}
-          value={filters.account ?? null}
-          onChange={(account) => change({ account: account ?? '' })}
-          clearable
-          searchable
-          miw={200}
-        />
-      </Group>
+    <Page title="Calendar" lead={`Times in ${timezone}. Choose a free time to write a post for it.`}>
+      <PostFilterFields filters={filters} onChange={change} />
       {posts.isError && <Failure error={posts.error} retry={() => void posts.refetch()} />}
       <Schedule
         layout="responsive"
@@ -104,7 +67,10 @@ export function CalendarPage() {
         onTimeSlotClick={({ slotStart }) => write(slotStart)}
         onDayClick={(day) => change({ view: 'day', date: day })}
         withAgenda
-        monthViewProps={{ maxEventsPerDay: 4 }}
+        weekViewProps={{ weekendDays: [] }}
+        monthViewProps={{ maxEventsPerDay: 4, weekendDays: [] }}
+        // A button may not be "selected"; the list below names the chosen day.
+        mobileMonthViewProps={{ weekendDays: [], getDayProps: () => ({ 'aria-selected': undefined }) }}
       />
     </Page>
   )
@@ -116,19 +82,13 @@ export function CalendarPage() {
 }
 
 /** The posts of the weeks around a date, so that every view and a step to its side have them. */
-function usePosts({ status, account, q }: CalendarSearch, date: string) {
+function usePosts(chosen: PostFilters, date: string) {
   const month = dayjs(date).startOf('month')
   const range = {
     from: month.subtract(7, 'day').format('YYYY-MM-DD'),
     to: month.endOf('month').add(7, 'day').format('YYYY-MM-DD'),
   }
-  const filters = {
-    ...range,
-    sortBy: 'date' as const,
-    ...(status?.length && { status }),
-    ...(account && { account }),
-    ...(q && { q }),
-  }
+  const filters = { ...range, sortBy: 'date' as const, ...toPostQuery(chosen) }
   return useQuery({
     queryKey: ['posts', 'calendar', filters],
     queryFn: async ({ signal }) => {

@@ -36,7 +36,7 @@ export function Preview({ draft, account }: { draft: Draft; account: Account }) 
       aria-label={`Preview for ${PLATFORMS[platform].name}`}
     >
       <Group gap="sm" wrap="nowrap" mb="sm">
-        <Avatar name={profile.displayName || profile.handle} color="initials" size={38} alt="" />
+        <Avatar name={profile.displayName || profile.handle} color="ink" size={38} alt="" />
         <Stack gap={0} miw={0} flex={1}>
           <Text size="sm" fw={600} truncate>
             {profile.displayName || profile.handle}

@@ -1,7 +1,7 @@
 import { Anchor, Checkbox, Group, SimpleGrid, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
-import { AccountName, PLATFORMS, type Account } from '../../shared/platforms.tsx'
+import { PLATFORMS, PlatformMark, type Account } from '../../shared/platforms.tsx'
 
 type Report = components['schemas']['ValidationReport']
 
@@ -34,7 +34,17 @@ function Target({ account, count }: { account: Account; count: Count | undefined
       <Group gap="sm" wrap="nowrap">
         <Checkbox.Indicator />
         <div style={{ minWidth: 0, flex: 1 }}>
-          <AccountName platform={platform} name={label ?? profile.handle} />
+          <Group gap={8} wrap="nowrap">
+            <PlatformMark platform={platform} />
+            <div style={{ minWidth: 0 }}>
+              <Text size="sm" lh={1.25} truncate title={profile.handle}>
+                {label ?? profile.handle}
+              </Text>
+              <Text size="xs" lh={1.25} c="dimmed" truncate>
+                {PLATFORMS[platform].name}
+              </Text>
+            </div>
+          </Group>
           {health.needsReconnection && (
             <Text size="xs" c="red">
               Needs a new login.{' '}

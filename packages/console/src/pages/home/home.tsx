@@ -40,7 +40,7 @@ export function HomePage() {
 function Today({ accounts }: { accounts: Account[] }) {
   const broken = accounts.filter(({ health }) => health.needsReconnection || health.status !== 'active')
   return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
       <Section title="Next" actions={<More to="/calendar">Calendar</More>}>
         <Posts
           status={['SCHEDULED', 'PENDING', 'PROCESSING']}
@@ -48,7 +48,7 @@ function Today({ accounts }: { accounts: Account[] }) {
           nothing={
             <>
               Nothing is planned.{' '}
-              <Anchor component={Link} to="/compose">
+              <Anchor component={Link} to="/compose" underline="always">
                 Write a post
               </Anchor>
             </>

@@ -1,4 +1,16 @@
-import { Button, Checkbox, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
+import {
+  Button,
+  Checkbox,
+  Code,
+  CopyButton,
+  Group,
+  SimpleGrid,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core'
 import { DatePickerInput } from '@mantine/dates'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -72,7 +84,9 @@ export function KeySettings() {
                     <Table.Th>May</Table.Th>
                     <Table.Th>Last used</Table.Th>
                     <Table.Th>Ends</Table.Th>
-                    <Table.Th aria-label="Actions" />
+                    <Table.Th>
+                      <VisuallyHidden>Actions</VisuallyHidden>
+                    </Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>

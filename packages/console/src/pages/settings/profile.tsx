@@ -74,7 +74,7 @@ function Picture() {
   return (
     <Section title="Picture">
       <Group>
-        <Avatar src={avatar} name={name} color="initials" size={84} alt="" />
+        <Avatar src={avatar} name={name} color="ink" size={84} alt="" />
         <Stack gap="xs">
           <Group gap="xs">
             <FileButton accept={PICTURES} onChange={(file) => file && uploading.mutate(file)}>

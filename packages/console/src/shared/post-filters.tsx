@@ -1,0 +1,82 @@
+import { Grid, MultiSelect, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { Search } from 'lucide-react'
+import { client } from '../session/session.ts'
+import { PLATFORMS } from './platforms.tsx'
+import { POST_STATUSES, type PostStatus } from './statuses.tsx'
+
+/** What lists of posts and the calendar are filtered by, as in their addresses. */
+export interface PostFilters {
+  status?: PostStatus[]
+  account?: string
+  q?: string
+}
+
+const SEARCH_MS = 300
+
+/** Returns the filters as the API takes them. */
+export const toPostQuery = ({ status, account, q }: PostFilters) => ({
+  ...(status?.length && { status }),
+  ...(account && { account }),
+  ...(q && { q }),
+})
+
+interface PostFilterFieldsProps {
+  filters: PostFilters
+  onChange: (change: PostFilters) => void
+}
+
+export function PostFilterFields({ filters, onChange }: PostFilterFieldsProps) {
+  const search = useDebouncedCallback((q: string) => onChange({ q }), SEARCH_MS)
+  return (
+    <Grid gap="sm" role="search">
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <TextInput
+          aria-label="Search the texts"
+          placeholder="Search the texts"
+          leftSection={<Search size={16} aria-hidden />}
+          defaultValue={filters.q ?? ''}
+          onChange={({ currentTarget }) => search(currentTarget.value)}
+        />
+      </Grid.Col>
+      <Grid.Col span={{ base: 6, md: 3 }}>
+        <MultiSelect
+          aria-label="Status"
+          placeholder={filters.status?.length ? '' : 'Any status'}
+          data={Object.entries(POST_STATUSES).map(([value, { label }]) => ({ value, label }))}
+          value={filters.status ?? []}
+          onChange={(status) => onChange({ status: status as PostStatus[] })}
+          clearable
+        />
+      </Grid.Col>
+      <Grid.Col span={{ base: 6, md: 3 }}>
+        <AccountSelect value={filters.account} onChange={(account) => onChange({ account })} />
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+interface AccountSelectProps {
+  value: string | undefined
+  /** Empty for all accounts. */
+  onChange: (account: string) => void
+}
+
+export function AccountSelect({ value, onChange }: AccountSelectProps) {
+  const { data: accounts = [] } = useQuery({ queryKey: ['accounts'], queryFn: () => client.accounts.list() })
+  return (
+    <Select
+      aria-label="Account"
+      placeholder="Any account"
+      data={accounts.map(({ _id, platform, profile }) => ({
+        value: _id,
+        label: `${PLATFORMS[platform].name} ${profile.handle}`,
+      }))}
+      value={value || null}
+      onChange={(account) => onChange(account ?? '')}
+      clearable
+      searchable
+    />
+  )
+}
