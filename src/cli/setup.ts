@@ -1,6 +1,6 @@
+import { listFrontendOrigins } from '../api/plugins/browser-security.ts'
 import { readConfig } from '../config/schema.ts'
 import { createContext, type Context } from '../context.ts'
-import { parseList } from '../domain/shared/lists.ts'
 import { setUpSchedules } from '../worker/temporal-data-loss.ts'
 import { runProcess } from './run-process.ts'
 
@@ -13,8 +13,7 @@ await runProcess(async () => {
   const context = await createContext(config)
   try {
     await context.database.createSchema()
-    const console = config.CONSOLE === 'on' ? [config.PUBLIC_URL] : []
-    await context.storage.ensureBucket([config.FRONTEND_URL, ...console, ...parseList(config.CORS_ORIGINS)])
+    await context.storage.ensureBucket(listFrontendOrigins(config))
     await createSearchAttributes(context)
     await setUpSchedules(context)
     context.logger.info('Setup finished. Start the API and the worker next.')

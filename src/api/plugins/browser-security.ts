@@ -52,9 +52,10 @@ export const browserSecurity = fastifyPlugin(
   { name: 'browser-security', fastify: '5.x' },
 )
 
-/** Lists the origins whose pages may call the API with credentials. */
-function listFrontendOrigins(config: Config): string[] {
-  return parseList(`${config.FRONTEND_URL},${config.CORS_ORIGINS}`).map((origin) => new URL(origin).origin)
+/** Lists the origins whose pages may call the API with credentials and upload files. */
+export function listFrontendOrigins({ FRONTEND_URL, CORS_ORIGINS, CONSOLE, PUBLIC_URL }: Config): string[] {
+  const pages = [FRONTEND_URL, ...parseList(CORS_ORIGINS), ...(CONSOLE === 'on' ? [PUBLIC_URL] : [])]
+  return [...new Set(pages.map((url) => new URL(url).origin))]
 }
 
 /**

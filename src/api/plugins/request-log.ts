@@ -20,9 +20,9 @@ export const requestLog = fastifyPlugin(
     })
 
     app.addHook('onResponse', async (request, reply) => {
-      const { isUnlimited, isStream } = request.routeOptions.config ?? {}
-      // Probes and polling clients send requests all the time.
-      const level = isUnlimited || (isStream && reply.statusCode < 400) ? 'debug' : 'info'
+      const { isUnlimited, isFile, isStream } = request.routeOptions.config ?? {}
+      // Probes and polling clients send requests all the time, and a page loads many files.
+      const level = isUnlimited || isFile || (isStream && reply.statusCode < 400) ? 'debug' : 'info'
       request.log[level](
         {
           method: request.method,

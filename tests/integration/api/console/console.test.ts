@@ -37,10 +37,11 @@ it('the paths of the API are those that it has without the console', async () =>
   expect(await (await fetch(`${url}/docs`)).text()).toContain('swagger')
 })
 
-it('the API without the console has no page', async () => {
+it('the API without the console has no page and the same documentation', async () => {
   const without = await apiWorld()
   for (const path of ['/', '/login', '/icon.svg']) {
     expect((await without.app.inject(path)).json()).toMatchObject({ code: 'NOT_FOUND' })
   }
+  expect(world.app.swagger()).toEqual(without.app.swagger())
   await without.close()
 })
