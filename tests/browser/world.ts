@@ -1,57 +1,80 @@
 import type { Page } from 'playwright-core'
-import { startFrontend } from '../../sandbox/frontend.ts'
 import { freePort } from '../../sandbox/servers/process.ts'
+import { buildConsole } from '../../scripts/build-console.ts'
 import type { Config } from '../../src/config/schema.ts'
 import { NO_LIMITS } from '../support/delivery-world.ts'
 import { startServiceInProcess } from '../support/service-in-process.ts'
 import { testContext } from '../support/servers.ts'
 import { startBrowser } from './browser.ts'
 
-/** The service in this process, with frontend pages and a browser. `settings` may depend on the service's address. */
-export async function startBrowserWorld(settings: (publicUrl: string) => Partial<Config>) {
+/** The browser reports refused requests, which tests provoke, as errors, too. */
+const REFUSED = 'Failed to load resource'
+
+/** The service in this process, which serves the console, and a browser. `settings` may depend on the service's address. */
+export async function startBrowserWorld(settings: (url: string) => Partial<Config> = () => ({})) {
   // First, because not every machine has a browser.
   const browser = await startBrowser()
-  const port = await freePort()
-  const publicUrl = `http://localhost:${port}`
-  const frontend = await startFrontend(publicUrl)
+  const [port] = await Promise.all([freePort(), buildConsole()])
+  const url = `http://localhost:${port}`
   const context = await testContext({
     ...NO_LIMITS,
-    PUBLIC_URL: publicUrl,
-    FRONTEND_URL: frontend.url,
-    ...settings(publicUrl),
+    CONSOLE: 'on',
+    PUBLIC_URL: url,
+    FRONTEND_URL: url,
+    ...settings(url),
   })
   const service = await startServiceInProcess(context)
   await service.app.listen({ host: '127.0.0.1', port })
+  const problems: string[] = []
 
   return {
-    publicUrl,
-    frontend,
+    url,
     service,
+    /** What pages wrote into the browser's log as errors, and did not catch; with what the policy blocked. */
+    problems,
 
     /** Opens a page in a separate browser. */
     async visit(path = '/'): Promise<Page> {
       const page = await browser.newPage()
-      await page.goto(`${frontend.url}${path}`)
+      page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`))
+      page.on('console', (message) => {
+        const text = message.text()
+        if (message.type() === 'error' && !text.startsWith(REFUSED)) problems.push(`${page.url()}: ${text}`)
+      })
+      await page.goto(`${url}${path}`)
       return page
     },
 
     /** Opens a page in a separate browser for a new user who is signed in. */
     async newUser(path = '/') {
-      const { userId, secrets } = await service.logIn()
+      const { userId, secrets, call } = await service.logIn()
       const page = await this.visit(path)
-      await page.fill('#login [name=email]', secrets.email)
-      await page.fill('#login [name=password]', secrets.password)
-      await page.click('#login button')
-      await page.waitForSelector('#who:has-text("Signed in as")')
-      return { page, userId }
+      await logIn(page, secrets)
+      return { page, userId, secrets, call }
     },
 
     async stop(): Promise<void> {
       await browser.stop()
       await service.stop()
-      await frontend.stop()
     },
   }
 }
 
 export type BrowserWorld = Awaited<ReturnType<typeof startBrowserWorld>>
+
+/** Fills in the form of the login, and waits for the page behind it. */
+export async function logIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel(/^Password/).fill(password)
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
+  await untilSignedIn(page)
+}
+
+export const untilSignedIn = (page: Page, name = '') =>
+  page.getByRole('button', { name: `Your account, ${name}` }).waitFor()
+
+export const untilSignedOut = (page: Page) => page.getByRole('heading', { name: 'Log in' }).waitFor()
+
+/** Opens a page of the console by its entry in the navigation. */
+export const open = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name, exact: true }).click()

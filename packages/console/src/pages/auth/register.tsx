@@ -65,8 +65,10 @@ function AddressStep({ done }: { done: (email: string) => void }) {
 }
 
 function CodeStep({ email, done, back }: { email: string; done: (token: string) => void; back: () => void }) {
+  const [code, setCode] = useState('')
   const verifying = useMutation({
     mutationFn: (otp: string) => client.request('POST', '/api/auth/verify-otp', { body: { email, otp } }),
+    onError: () => setCode(''),
     onSuccess: ({ verificationToken }) => done(verificationToken),
   })
   const again = useMutation({ mutationFn: () => requestCode(email) })
@@ -90,6 +92,8 @@ function CodeStep({ email, done, back }: { email: string; done: (token: string) 
         autoFocus
         getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}` })}
         disabled={verifying.isPending}
+        value={code}
+        onChange={setCode}
         onComplete={(otp) => verifying.mutate(otp)}
       />
       <Button variant="subtle" size="xs" loading={again.isPending} onClick={() => again.mutate()}>

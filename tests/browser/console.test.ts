@@ -1,0 +1,302 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Bluesky } from '../../sandbox/platforms/bluesky.ts'
+import { DELIVERING } from '../support/delivery-world.ts'
+import { controlOf } from '../support/platform-control.ts'
+import { unique } from '../support/servers.ts'
+import { workerBluesky } from '../support/worker-bluesky.ts'
+import { giveDemo } from './analytics.ts'
+import { findBarriers } from './axe.ts'
+import { open, startBrowserWorld, type BrowserWorld } from './world.ts'
+
+/** Writing, planning, correcting and reading of posts in the console. */
+
+const DAY_MS = 86_400_000
+
+let bluesky: Bluesky
+let world: BrowserWorld
+
+beforeAll(async () => {
+  bluesky = await workerBluesky()
+  world = await startBrowserWorld(() => ({
+    BLUESKY_ENTRY_URL: bluesky.url,
+    BLUESKY_VIDEO_URL: bluesky.url,
+    BLUESKY_APP_URL: bluesky.url,
+    BLUESKY_DIRECTORY_URL: bluesky.directoryUrl,
+    ...DELIVERING,
+  }))
+})
+
+afterAll(async () => {
+  await world?.stop()
+  await bluesky?.reset()
+})
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+const textField = (page: Page) => page.getByRole('textbox', { name: 'Text', exact: true })
+const control = () => controlOf(bluesky.control)
+const publicTexts = async () => (await control().ledger()).map(({ text }) => text)
+
+/** A user who has an account on Bluesky, and posts through the API. */
+async function author(path = '/') {
+  const { handle, appPassword } = await bluesky.createAccount({ handle: `${unique('u')}.test` })
+  const user = await world.newUser(path)
+  const connected = await user.call('POST', '/api/platform/bluesky/connect', { identifier: handle, appPassword })
+  expect(connected.status).toBe(200)
+  await user.page.reload()
+  return {
+    ...user,
+    handle,
+    async create(body: object): Promise<string> {
+      const { status, body: created } = await user.call('POST', '/api/posts', {
+        selectedPlatforms: ['bluesky'],
+        ...body,
+      })
+      expect(status).toBe(201)
+      return created.data.postId
+    },
+  }
+}
+
+describe('the console', () => {
+  it('leads a new user to a first post on a first account', async () => {
+    const { handle, appPassword } = await bluesky.createAccount({ handle: `${unique('u')}.test` })
+    const { page } = await world.newUser()
+    await page.getByRole('main').getByRole('link', { name: 'Connect an account' }).click()
+    await page.getByRole('button', { name: 'Connect an account' }).first().click()
+    await page.getByRole('menuitem', { name: 'Bluesky' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Handle' }).fill(handle)
+    await dialog.getByLabel(/^App password/).fill('wrong-wrong-wrong')
+    await press(page, 'Connect')
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel(/^App password/).fill(appPassword)
+    await press(page, 'Connect')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: handle }).getByText('Works').waitFor()
+
+    await open(page, 'Home')
+    await page.getByRole('link', { name: 'Write a post' }).click()
+    const text = `My first post, ${unique('text')}`
+    await textField(page).fill(text)
+    // The length as the platform counts it.
+    await page.getByText(`${text.length} / 300`).waitFor()
+    await page.getByRole('article', { name: 'Preview for Bluesky' }).getByText(text).waitFor()
+    await press(page, 'Publish now')
+    await page.waitForURL(`${world.url}/posts/*`)
+    const link = page.getByRole('link', { name: 'Open the post' })
+    await page.goto((await link.getAttribute('href'))!)
+    expect(await page.textContent('body')).toContain(text)
+  })
+
+  it('keeps what was typed over a reload and a failure, and stores it once', async () => {
+    const { page } = await author('/compose')
+    const text = `Typed once, ${unique('text')}`
+    await textField(page).fill(text)
+    await page.reload()
+    await page.getByText('Restored what you had not saved').waitFor()
+    expect(await textField(page).inputValue()).toBe(text)
+
+    await page.route('**/api/posts?*', (route) => route.abort())
+    await press(page, 'Publish now')
+    await page.getByText('The service did not respond').waitFor()
+    expect(await textField(page).inputValue()).toBe(text)
+    await page.unroute('**/api/posts?*')
+    await page.getByRole('button', { name: 'Publish now' }).dblclick()
+    await page.waitForURL(`${world.url}/posts/*`)
+    await page.getByRole('link', { name: 'Open the post' }).waitFor()
+    expect((await publicTexts()).filter((one) => one === text)).toHaveLength(1)
+    await page.goto(`${world.url}/compose`)
+    await textField(page).waitFor()
+    expect(await textField(page).inputValue()).toBe('')
+  })
+
+  it('says why a platform refused a post, and a corrected duplicate is published', async () => {
+    const { page, create } = await author()
+    const text = `Refused, ${unique('text')}`
+    await control().fault({
+      path: 'putRecord',
+      times: 1,
+      action: { status: 400, body: { error: 'InvalidRequest', message: 'Record has a bad word' } },
+    })
+    const postId = await create({ content: { text } })
+    await page.goto(`${world.url}/posts/${postId}`)
+    await page.getByRole('region', { name: 'Accounts' }).getByText('Record has a bad word').waitFor()
+    await page.getByText('Duplicate the post, change what the platform refused').waitFor()
+    await press(page, 'More')
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    await page.waitForURL(`${world.url}/compose?*`)
+    await textField(page).fill(`${text}, corrected`)
+    await press(page, 'Publish now')
+    await page.getByRole('link', { name: 'Open the post' }).waitFor()
+    expect(await publicTexts()).toContain(`${text}, corrected`)
+  })
+
+  it('shows a person that a post was changed in another tab, and loses neither text', async () => {
+    const { page, create } = await author()
+    const scheduledAt = new Date(Date.now() + 5 * DAY_MS).toISOString()
+    const postId = await create({ content: { text: 'Before' }, scheduledAt })
+    const other = await page.context().newPage()
+    for (const tab of [page, other]) {
+      await tab.goto(`${world.url}/compose?id=${postId}`)
+      await textField(tab).fill(tab === page ? 'Mine' : 'Theirs')
+    }
+    await press(other, 'Save')
+    await other.waitForURL(`${world.url}/posts/*`)
+    await press(page, 'Save')
+    await page.getByText('The post was changed elsewhere meanwhile').waitFor()
+    expect(await textField(page).inputValue()).toBe('Mine')
+    await press(page, 'Keep mine')
+    await page.getByRole('heading', { name: 'Post', exact: true }).waitFor()
+    await page.getByRole('main').getByText('Mine').waitFor()
+    // The other tab learns it as soon as it is looked at.
+    await other.reload()
+    await other.getByRole('main').getByText('Mine').waitFor()
+  })
+
+  it('moves a post by dragging it in the calendar, and not to a day that is over', async () => {
+    const { page, create } = await author()
+    // In the middle of a month, so that the days around it are on the page.
+    const now = new Date()
+    const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() + 2]
+    const day = (date: number) => new Date(Date.UTC(year, month, date)).toISOString().slice(0, 10)
+    const text = unique('dragged')
+    const postId = await create({ content: { text }, scheduledAt: `${day(14)}T09:30:00Z` })
+    await page.goto(`${world.url}/calendar?date=${day(14)}`)
+    const event = page.getByRole('button', { name: text })
+    await event.dragTo(page.locator('.mantine-MonthView-monthViewDay').filter({ hasText: /^16/ }))
+    await expect
+      .poll(async () => (await world.service.context.posts.find(postId))?.scheduledAt?.toISOString())
+      .toBe(`${day(16)}T09:30:00.000Z`)
+    await event.click()
+    await page.waitForURL(`${world.url}/posts/${postId}`)
+  })
+
+  it('publishes and deletes several drafts of a program at once', async () => {
+    const { page, create } = await author()
+    const texts = ['first', 'second', 'third'].map((name) => `Draft ${name}, ${unique('text')}`)
+    for (const text of texts) await create({ content: { text }, status: 'DRAFT' })
+    await open(page, 'Review')
+    const select = (text: string) => page.getByRole('checkbox', { name: `Select: ${text}` }).check()
+    await select(texts[0]!)
+    await select(texts[1]!)
+    await press(page, 'Publish now')
+    await press(page, 'Publish')
+    await page.getByText('1 post', { exact: true }).waitFor()
+    await expect.poll(publicTexts).toEqual(expect.arrayContaining(texts.slice(0, 2)))
+    await select(texts[2]!)
+    await press(page, 'More')
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Nothing to review').waitFor()
+  })
+
+  it('is worked with by the keyboard alone', async () => {
+    const { page } = await author('/compose')
+    const text = unique('by keyboard')
+    await textField(page).waitFor()
+    expect(await textField(page).evaluate((field) => field.matches(':focus'))).toBe(true)
+    await page.keyboard.type(text)
+    const focused = () =>
+      page.evaluate<string>(`document.activeElement.textContent || document.activeElement.getAttribute('aria-label')`)
+    for (let tabs = 0; (await focused()) !== 'Save as draft'; tabs++) {
+      expect(tabs).toBeLessThan(30)
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Post', exact: true }).waitFor()
+    await page.getByRole('main').getByText(text).waitFor()
+  })
+
+  it('makes an API key and shows it once', async () => {
+    const { page } = await world.newUser('/settings/keys')
+    await press(page, 'New key')
+    await page.getByRole('textbox', { name: 'Name' }).fill('An agent')
+    await press(page, 'Create the key')
+    const key = await page.locator('pre', { hasText: /^po_live_/ }).innerText()
+    const called = await fetch(`${world.url}/api/keys/current`, { headers: { authorization: `Bearer ${key}` } })
+    expect(called.status).toBe(200)
+    await page.keyboard.press('Escape')
+    await page.getByRole('cell', { name: 'An agent' }).waitFor()
+    await page.reload()
+    await page.getByRole('cell', { name: 'An agent' }).waitFor()
+    expect(await page.getByText(key).count()).toBe(0)
+    await press(page, 'Delete')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No keys yet').waitFor()
+  })
+})
+
+/** Every page of a user, with what it shows when it is ready. */
+const PAGES: [path: string, heading: string][] = [
+  ['/', 'Hello, Test'],
+  ['/calendar', 'Calendar'],
+  ['/calendar?view=week', 'Calendar'],
+  ['/posts', 'Posts'],
+  ['/review', 'Review'],
+  ['/compose', 'New post'],
+  ['/analytics', 'Analytics'],
+  ['/accounts', 'Accounts'],
+  ['/notifications', 'Notifications'],
+  ['/plan', 'Plan'],
+  ['/settings', 'Settings'],
+  ['/settings/security', 'Settings'],
+  ['/settings/keys', 'Settings'],
+  ['/settings/webhooks', 'Settings'],
+  ['/settings/imports', 'Settings'],
+  ['/settings/data', 'Settings'],
+  ['/nowhere', 'There is no such page'],
+]
+
+describe.each([
+  { width: 1_280, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const)('every page at $width px, $colorScheme', ({ width, colorScheme }) => {
+  it('has no barriers and no sideways scrolling', async () => {
+    const { page, userId } = await world.newUser()
+    await giveDemo(world.service.context, userId)
+    await page.setViewportSize({ width, height: 844 })
+    await page.emulateMedia({ colorScheme })
+    const found: Record<string, unknown> = {}
+    for (const [path, heading] of PAGES) {
+      await page.goto(world.url + path)
+      await page.getByRole('heading', { name: heading }).first().waitFor()
+      await page.waitForLoadState('networkidle')
+      const barriers = await findBarriers(page)
+      const overflow = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      if (barriers.length > 0 || overflow > 0) found[path] = { barriers, overflow }
+    }
+    expect(found).toEqual({})
+  })
+})
+
+it('the pages of a visitor have no barriers', async () => {
+  const page = await world.visit('/login')
+  for (const path of ['/login', '/register', '/forgot-password', '/reset-password']) {
+    await page.goto(world.url + path)
+    await page.getByRole('heading').first().waitFor()
+    expect([path, await findBarriers(page)]).toEqual([path, []])
+  }
+})
+
+it('the analytics of the console show all that was collected', async () => {
+  const { page, userId } = await world.newUser()
+  await giveDemo(world.service.context, userId)
+  await open(page, 'Analytics')
+  const part = (name: string) => page.getByRole('region', { name })
+  await part('Engagement per day').locator('svg.recharts-surface path.recharts-area-area').first().waitFor()
+  await part('Followers').locator('svg.recharts-surface path.recharts-line-curve').nth(5).waitFor()
+  expect(await part('Platforms').getByRole('row').count()).toBe(7)
+  await part('Best hours').getByRole('img').waitFor()
+  await part('Top posts').getByRole('row').nth(10).waitFor()
+  await page.getByText('7 days').click()
+  await page.waitForURL(/period=7d/)
+  await page.reload()
+  await page.getByRole('radio', { name: '7 days', checked: true }).waitFor()
+})
+
+it('the pages leave no error in the log of the browser', () => {
+  expect(world.problems).toEqual([])
+})
