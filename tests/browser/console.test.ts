@@ -294,7 +294,7 @@ it('the analytics of the console show all that was collected', async () => {
   await page.getByText('7 days').click()
   await page.waitForURL(/period=7d/)
   await page.reload()
-  await page.getByRole('radio', { name: '7 days', checked: true }).waitFor()
+  await page.getByRole('radio', { name: '7 days', checked: true }).waitFor({ state: 'attached' })
 })
 
 it('the pages leave no error in the log of the browser', () => {

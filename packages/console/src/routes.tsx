@@ -1,3 +1,4 @@
+import { Box } from '@mantine/core'
 import {
   createRootRoute,
   createRoute,
@@ -58,7 +59,16 @@ function SignedIn() {
   return <Navigate to="/login" search={pathname === '/' ? {} : { to: pathname + search }} replace />
 }
 
-const root = createRootRoute({ component: Root, notFoundComponent: NotFoundPage })
+/** Also for addresses that no page has, where nobody may be signed in. */
+function NotFound() {
+  return (
+    <Box component="main" p="xl">
+      <NotFoundPage />
+    </Box>
+  )
+}
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFound })
 
 const visitors = createRoute({
   getParentRoute: () => root,

@@ -1,20 +1,19 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { SearchX } from 'lucide-react'
-import { Empty } from '../shared/states.tsx'
+import { Page } from '../shared/page.tsx'
 
 export function NotFoundPage() {
   return (
-    <Empty
-      icon={SearchX}
+    <Page
       title="There is no such page"
-      action={
+      lead="The address may be mistyped, or what it showed was deleted."
+      actions={
         <Button component={Link} to="/">
           Go home
         </Button>
       }
     >
-      The address may be mistyped, or what it showed was deleted.
-    </Empty>
+      {null}
+    </Page>
   )
 }

@@ -19,7 +19,7 @@ export function LogInPage() {
       footer={
         <>
           New here?{' '}
-          <Anchor component={Link} to="/register">
+          <Anchor component={Link} to="/register" underline="always">
             Create an account
           </Anchor>
         </>

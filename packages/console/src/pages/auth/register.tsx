@@ -19,7 +19,7 @@ export function RegisterPage() {
       footer={
         <>
           You have one already?{' '}
-          <Anchor component={Link} to="/login">
+          <Anchor component={Link} to="/login" underline="always">
             Log in
           </Anchor>
         </>

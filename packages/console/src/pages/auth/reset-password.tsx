@@ -27,7 +27,7 @@ export function ResetPasswordPage() {
       ) : token === '' ? (
         <Alert color="yellow">
           The link is incomplete. Open it from the mail again, or{' '}
-          <Anchor component={Link} to="/forgot-password">
+          <Anchor component={Link} to="/forgot-password" underline="always">
             ask for another one
           </Anchor>
           .
