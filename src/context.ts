@@ -4,6 +4,7 @@ import { createLoginEvents } from './commands/users/login-events.ts'
 import type { Config } from './config/schema.ts'
 import { createClients, createPlatforms, type ClientOverrides } from './context/clients.ts'
 import { createServices } from './context/services.ts'
+import { createSetupReport } from './context/setup-report.ts'
 import { storeSettings } from './config/stores.ts'
 import type { AccessTokens } from './domain/users/access-tokens.ts'
 import { createLogger, type Logger } from './logger.ts'
@@ -59,6 +60,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     draining: draining.signal,
     readiness: createReadiness({ database, clock, draining: draining.signal }),
     drain: (): void => draining.abort(new Error('This process is stopping')),
+
+    /** Checks every part that an operator sets up (`GET /api/admin/setup`). */
+    reportSetup: createSetupReport({ config, clock, clients, sealedSecrets: services.sealedSecrets }),
 
     /** The problems that prevent publishing now, as sentences (`GET /health/delivery`). */
     async deliveryHealth(): Promise<string[]> {

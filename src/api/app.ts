@@ -5,7 +5,9 @@ import type { Config } from '../config/schema.ts'
 import type { ApiContext, Context } from '../context.ts'
 import { parseList } from '../domain/shared/lists.ts'
 import { SECOND } from '../domain/shared/times.ts'
+import { adminOperationsRoutes } from './admin/operations-routes.ts'
 import { adminRoutes } from './admin/routes.ts'
+import { adminUserRoutes } from './admin/user-routes.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { captionRoutes } from './captions/routes.ts'
@@ -156,6 +158,8 @@ async function registerAdminRoutes(app: FastifyInstance, { context }: RoutesOpti
   app.addHook('onRequest', app.requireAdmin)
   app.addHook('onRoute', applyAdminDefaults)
   await app.register(adminRoutes, { prefix: '/api/admin', context })
+  await app.register(adminUserRoutes, { prefix: '/api/admin', context })
+  await app.register(adminOperationsRoutes, { prefix: '/api/admin', context })
   await app.register(statusRoutes, { prefix: '/api/status', context })
 }
 

@@ -26,6 +26,7 @@ const USAGE = `Usage:
   npm run admin -- limits <email> [--posts <number>] [--captions <number>]
   npm run admin -- raise-limits <posts>
   npm run admin -- list
+  npm run admin -- check
   npm run admin -- misplaced
   npm run admin -- rewrap
   npm run admin -- restored --dumped-at <when the backup began, as 2026-03-01T02:00:00Z>
@@ -64,6 +65,7 @@ await runProcess(async () => {
     else if (command === 'raise-limits' && email) await raise(context, email)
     else if (isChange(command) && email) await change(context, command, email)
     else if (command === 'list') await list(context)
+    else if (command === 'check') await check(context)
     else if (command === 'misplaced') await printMisplaced(context)
     else if (command === 'rewrap') await rewrap(context)
     else if (command === 'restored' && values['dumped-at'] !== undefined) await restored(context, values['dumped-at'])
@@ -159,6 +161,14 @@ async function list({ users }: Context): Promise<void> {
   const rows = [['EMAIL', 'NAME', 'ROLE', 'PLAN', 'POSTS', 'CREATED', 'LAST LOGIN']]
   for await (const user of users.all()) rows.push(toRow(user))
   printTable(rows)
+}
+
+/** Checks every part that an operator sets up, like `GET /api/admin/setup`. */
+async function check({ reportSetup }: Context): Promise<void> {
+  for (const { part, state, effect, problem, nextStep } of await reportSetup()) {
+    print(`${state.padEnd(7)}  ${part}: ${effect}`)
+    for (const line of [problem, nextStep]) if (line !== null) print(`         ${line}`)
+  }
 }
 
 /** Lists the posts that were published on another account than the one they were created for. */

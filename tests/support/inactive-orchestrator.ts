@@ -17,5 +17,7 @@ export const INACTIVE_ORCHESTRATOR: PublishOrchestrator = {
   refreshMetrics: async () => 'failed' as const,
   ping: async () => {},
   findProblems: async () => [],
+  readQueues: async () => [],
+  findSweeperProblem: async () => null,
   close: async () => {},
 }

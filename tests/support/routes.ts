@@ -320,6 +320,11 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/admin/get-all-users': adminRoute(200),
   'PATCH /api/admin/update-user-plan/:id': userAdminRoute({ query: 'plan=pro' }),
   'PATCH /api/admin/update-user-activity/:id': userAdminRoute({ body: { activity: false } }),
+  'GET /api/admin/users/:id': userAdminRoute({}),
+  'PATCH /api/admin/users/:id/limits': userAdminRoute({ body: { maxPosts: 90, maxCaptionGenerations: 9 } }),
+  'GET /api/admin/users/:id/posts': userAdminRoute({}),
+  'GET /api/admin/setup': adminRoute(200),
+  'GET /api/admin/queues': adminRoute(200),
   'GET /api/admin/analytics': adminRoute(200),
   'GET /api/admin/audit': adminRoute(200),
   'GET /api/admin/posts/:id': postAdminRoute,
@@ -341,6 +346,7 @@ export const ROUTES: Record<string, RouteCase> = {
   'POST /socket.io': publicRoute(400),
 
   'GET /api/status/slo': adminRoute(200),
+  'GET /api/status/punctuality': adminRoute(200),
 }
 
 /** Lists the routes of the application as keys of `ROUTES`, without the pages of the reference, HEAD and OPTIONS. */

@@ -1,16 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { changeActivity } from '../../commands/users/change-activity.ts'
 import { changePlan } from '../../commands/billing/change-plan.ts'
 import { readPostAsAdmin, readTimelineAsAdmin } from '../../commands/posts/read-post-as-admin.ts'
 import { replayDeadLetter } from '../../commands/analytics/replay-dead-letter.ts'
 import type { Context } from '../../context.ts'
-import type { Actor } from '../../domain/users/audit.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { findMonthStarts, computeUserStatistics } from '../../domain/users/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
-import { getClientAddress } from '../shared/client-address.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
 import { presentAll, presentEach } from '../shared/odd-records.ts'
 import { operation } from '../openapi/operation.ts'
@@ -19,6 +16,7 @@ import { PostSchema } from '../posts/schemas/post.ts'
 import { PostTimeline } from '../posts/schemas/progress.ts'
 import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
 import { messageWithData, messageOnly, errorResponses } from '../shared/schemas/envelope.ts'
+import { toActor } from './actor.ts'
 import { presentChangedUser, presentAuditEntry, presentDeadLetter } from './present.ts'
 import {
   ActivityBody,
@@ -44,22 +42,26 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     {
       config: { deadlineMs: FULL_LIST_DEADLINE_MS },
       schema: {
-        ...operation('admin', 'listUsers', 'List all users, newest first, or a page of them with `page` or `limit`'),
+        ...operation(
+          'admin',
+          'listUsers',
+          'List all users, newest first, or a page of them with `page`, `limit` or `q`',
+        ),
         querystring: UserListQuery,
         response: { 200: UserList, ...errorResponses },
       },
     },
     async (request, reply) => {
       const message = 'Users found'
-      const { page, limit } = request.query
-      if (page === undefined && limit === undefined) {
+      const { page, limit, q } = request.query
+      if (page === undefined && limit === undefined && q === undefined) {
         const document = { message, data: presentEach(context.users.all(), presentRecord, request.log) }
         reply.type('application/json; charset=utf-8')
         // Fastify sends the stream as it is; no schema serializes it.
         return (await createJsonStream(document, request.deadline)) as never
       }
       const requestedPage = toPage({ page: page ?? 1, limit: limit ?? 20 })
-      const { users, total } = await context.users.page(requestedPage)
+      const { users, total } = await context.users.page({ ...requestedPage, search: q })
       return { message, data: presentAll(users, presentRecord, request.log), ...toPageResult(total, requestedPage) }
     },
   )
@@ -206,8 +208,4 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       return { message: 'The metrics are being collected again' }
     },
   )
-}
-
-function toActor(request: FastifyRequest): Actor {
-  return { id: request.user.userId, requestId: request.id, ipAddress: getClientAddress(request) }
 }

@@ -4,6 +4,7 @@ import { MESSAGE_TYPES } from '../../domain/analytics/collection.ts'
 import { SUBSCRIPTION_PLANS } from '../../domain/billing/subscription.ts'
 import { ROLES } from '../../domain/users/user.ts'
 import { UserRecord } from '../auth/schema.ts'
+import { ListPostsQuery } from '../posts/schemas/list.ts'
 import { Instant, nullable, stringEnum, pageFields, pageResultFields, PlatformName } from '../shared/schemas/common.ts'
 import { messageWithData } from '../shared/schemas/envelope.ts'
 
@@ -16,7 +17,26 @@ export const UserList = Type.Composite([
 const { page, limit } = pageFields
 const withoutDefault = <T extends TSchema>({ default: _, ...schema }: T) => Type.Optional(schema as unknown as T)
 
-export const UserListQuery = Type.Object({ page: withoutDefault(page), limit: withoutDefault(limit) })
+export const UserListQuery = Type.Object({
+  page: withoutDefault(page),
+  limit: withoutDefault(limit),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Case-insensitive text to search for in names and addresses, or an id',
+    }),
+  ),
+})
+
+/** The filters of the user's own list, without metrics. */
+export const UserPostsQuery = Type.Omit(ListPostsQuery, ['include'])
+
+const allowance = Type.Integer({ minimum: 0, maximum: 999_999_999 })
+export const LimitsBody = Type.Object(
+  { maxPosts: allowance, maxCaptionGenerations: allowance },
+  { title: 'UserLimits' },
+)
 
 export const PlanQuery = Type.Object({ plan: stringEnum(SUBSCRIPTION_PLANS) })
 

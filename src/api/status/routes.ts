@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
-import { summarizeSlo, type SloSummary } from '../../domain/posts/slo.ts'
-import { DAY, SECOND } from '../../domain/shared/times.ts'
+import { summarizeHours, summarizeSlo, type SloSummary } from '../../domain/posts/slo.ts'
+import { DAY, HOUR, SECOND } from '../../domain/shared/times.ts'
+import { cacheBriefly } from '../../flow/cache-briefly.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { SloSchema } from './schema.ts'
+import { PunctualitySchema, SloSchema } from './schema.ts'
 
 const WINDOW_MS = DAY
 const MAX_POSTS = 250_000
@@ -22,7 +24,8 @@ interface Slo extends SloSummary {
 
 /** Service levels of the posts scheduled in the last 24 hours, for admins. */
 export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  const measure = cacheBriefly(() => measureSlo(context), context.clock)
+  const measureByHour = cacheBriefly(() => measureHours(context), CACHE_TTL_MS, context.clock)
+  const measure = cacheBriefly(() => measureSlo(context), CACHE_TTL_MS, context.clock)
 
   app.get(
     '/slo',
@@ -39,6 +42,33 @@ export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     },
     async () => ok('Service levels of the last 24 hours', await measure()),
   )
+
+  app.get(
+    '/punctuality',
+    {
+      config: { deadlineMs: DEADLINE_MS },
+      schema: {
+        ...operation('status', 'getPunctuality', 'Get the share of punctual deliveries in each of the last 24 hours'),
+        response: { 200: success(PunctualitySchema), ...errorResponses },
+      },
+    },
+    async () => ok('Punctuality of the last 24 hours', await measureByHour()),
+  )
+}
+
+async function measureHours({ slo, clock, config }: Context): Promise<Static<typeof PunctualitySchema>> {
+  const until = clock.now()
+  const missAfterMs = config.SLO_MISS_AFTER_MS
+  const firstHour = new Date(Math.floor(until.getTime() / HOUR) * HOUR - WINDOW_MS + HOUR)
+  // The window leaves out its start.
+  const windowStart = new Date(firstHour.getTime() - 1)
+  const { groups, since } = await slo.readHours({ since: windowStart, until, missAfterMs, maxPosts: MAX_POSTS })
+  const hours = summarizeHours(groups, { since: firstHour, until, missAfterMs })
+  return {
+    hours: hours.map(({ hour, ...counts }) => ({ hour: hour.toISOString(), ...counts })),
+    isComplete: since.getTime() === windowStart.getTime(),
+    missAfterMs,
+  }
 }
 
 async function measureSlo({ slo, clock, config }: Context): Promise<Slo> {
@@ -52,21 +82,5 @@ async function measureSlo({ slo, clock, config }: Context): Promise<Slo> {
     isComplete: since.getTime() === windowStart.getTime(),
     missAfterMs,
     ...summarizeSlo(groups, missAfterMs),
-  }
-}
-
-/** Shares a running call between all callers and caches its result for `CACHE_TTL_MS`. Failures are not cached. */
-function cacheBriefly<T>(run: () => Promise<T>, clock: Context['clock']): () => Promise<T> {
-  let latest: { result: Promise<T>; isRunning: boolean; at: number } | null = null
-  return () => {
-    const at = clock.now().getTime()
-    if (latest && (latest.isRunning || at - latest.at < CACHE_TTL_MS)) return latest.result
-    const current = { result: run(), isRunning: true, at }
-    latest = current
-    current.result.then(
-      () => (current.isRunning = false),
-      () => (latest = null),
-    )
-    return current.result
   }
 }

@@ -52,3 +52,20 @@ export const SloSchema = Type.Object(
   },
   { title: 'ServiceLevels' },
 )
+
+export const PunctualitySchema = Type.Object(
+  {
+    hours: Type.Array(
+      Type.Object({
+        hour: { ...Instant, description: 'Start of the UTC hour in which the deliveries were scheduled' },
+        onTime: count('Published within `missAfterMs` of the scheduled time'),
+        misses: count('Late, failed and overdue deliveries'),
+        share: nullable(Type.Number({ description: 'Share of `onTime` in both, from 0 to 1; null without any' })),
+      }),
+      { description: 'Oldest first; the last hour has not ended' },
+    ),
+    isComplete: Type.Boolean({ description: 'False when there were too many posts; the first hours are then too low' }),
+    missAfterMs: Type.Integer(),
+  },
+  { title: 'Punctuality' },
+)

@@ -2,6 +2,8 @@ import type { Actor } from '../../domain/users/audit.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
+import type { PostQuery } from '../../store/posts/post-lists.ts'
+import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
 import type { CommandContext } from '../context.ts'
 
@@ -27,6 +29,23 @@ export async function readTimelineAsAdmin(
   const events = await deps.posts.readTimeline(userId, postId)
   if (!events) throw notFound()
   return events
+}
+
+/**
+ * Reads a page of any user's posts for an admin. The read is in the audit log before the posts are returned.
+ * @throws ServiceError NOT_FOUND without such a user
+ */
+export async function listPostsAsAdmin(
+  { users, posts, audit, clock }: CommandContext,
+  actor: Actor,
+  userId: string,
+  query: PostQuery,
+): Promise<{ posts: ListedPost[]; total: number }> {
+  if (!(await users.findById(userId))) throw new ServiceError('NOT_FOUND', 'User not found')
+  await audit.insert(
+    newAuditEntry(actor, clock.now(), { action: 'read-posts', subjectId: userId, before: {}, after: {} }),
+  )
+  return posts.list(userId, query)
 }
 
 async function readAudited(

@@ -1,4 +1,5 @@
 import type { FailureCode } from './failure.ts'
+import { HOUR } from '../shared/times.ts'
 import { PLATFORMS, type Platform } from '../shared/platforms.ts'
 import type { DeliveryStatus, PostStatus } from './post.ts'
 
@@ -17,6 +18,21 @@ export interface EntryGroup {
   entries: number
   /** Number of posts. Each counts with its first entry only. */
   posts: number
+}
+
+/** The same of one UTC hour. */
+export interface HourlyEntryGroup extends EntryGroup {
+  /** The start of the hour. */
+  hour: Date
+}
+
+/** Punctuality of the deliveries that were scheduled in one UTC hour. */
+export interface PunctualHour {
+  hour: Date
+  onTime: number
+  misses: number
+  /** Share of `onTime` in both; null without any. */
+  share: number | null
 }
 
 export interface Lateness {
@@ -90,6 +106,22 @@ export function summarizeSlo(groups: readonly EntryGroup[], missAfterMs: number)
       ]),
     ),
   }
+}
+
+/** Computes the punctuality of each UTC hour from the hour of `since` to that of `until`, oldest first. */
+export function summarizeHours(
+  groups: readonly HourlyEntryGroup[],
+  { since, until, missAfterMs }: { since: Date; until: Date; missAfterMs: number },
+): PunctualHour[] {
+  const first = Math.floor(since.getTime() / HOUR)
+  const count = Math.floor(until.getTime() / HOUR) - first + 1
+  const byHour = Map.groupBy(groups, ({ hour }) => hour.getTime())
+  return Array.from({ length: count }, (_, index) => {
+    const start = (first + index) * HOUR
+    const ofHour = (byHour.get(start) ?? []).filter(({ postStatus }) => postStatus !== 'CANCELLED')
+    const { onTime, misses } = countDeliveries(ofHour, missAfterMs)
+    return { hour: new Date(start), onTime, misses, share: onTime + misses === 0 ? null : onTime / (onTime + misses) }
+  })
 }
 
 function countPosts(groups: readonly EntryGroup[]): PostStats {

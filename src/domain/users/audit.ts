@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   'update-role',
   'replay-dead-letter',
   'read-post',
+  'read-posts',
   'read-timeline',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
@@ -35,7 +36,7 @@ export interface Actor {
 
 export const CLI_ACTOR: Actor = { id: 'cli', requestId: null, ipAddress: null }
 
-/** A change by an admin, or an admin's read access to a user's post. */
+/** A change by an admin, or an admin's read access to a user's posts. */
 export interface AuditEntry {
   _id: string
   at: Date

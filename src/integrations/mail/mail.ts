@@ -68,6 +68,19 @@ export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 *
       }
     },
 
+    /**
+     * Connects and logs in without sending a mail.
+     * @throws MailError within about 5 s
+     */
+    async check(): Promise<void> {
+      const transport = await (opened ??= open())
+      try {
+        await transport.verify()
+      } catch (error) {
+        throw toMailError(error, 'did not accept the login')
+      }
+    },
+
     async close(): Promise<void> {
       const transport = await opened
       transport?.close()
@@ -83,10 +96,10 @@ interface SmtpError {
 }
 
 /** Only a refusal of this recipient or content is permanent. A refused login or sender can be fixed while the mail waits. */
-function toMailError(cause: unknown): MailError {
+function toMailError(cause: unknown, what = 'did not accept the mail'): MailError {
   const { code = 'UNKNOWN', command, responseCode, permanent = false } = cause as SmtpError
   const isAboutMail = command === 'RCPT TO' || command === 'DATA' || command === 'API'
   const isUnusable = command === 'API' && code === 'EENVELOPE'
-  const reason = ['The mail server did not accept the mail:', code, command, responseCode]
+  const reason = [`The mail server ${what}:`, code, command, responseCode]
   return new MailError(reason.filter(Boolean).join(' '), { isFinal: (isAboutMail && permanent) || isUnusable, cause })
 }

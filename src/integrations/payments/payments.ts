@@ -50,6 +50,8 @@ export interface Payments {
   readSubscription(id: string): Promise<ProcessorSubscription | null>
   /** Null when the processor does not know it. */
   readInvoice(id: string): Promise<ProcessorInvoice | null>
+  /** Checks the secret key and the price. */
+  check(): Promise<void>
   /** @throws ServiceError WEBHOOK_INVALID */
   readEvent(rawBody: Buffer, signature: string | undefined, now: Date): Promise<PaymentEvent>
 }
@@ -153,6 +155,10 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
       const aim = 'read an invoice'
       const found = await nullIfMissing(call(aim, (client) => client.invoices.retrieve(id)))
       return found && requireReadable(readInvoiceObject(found), aim)
+    },
+
+    async check() {
+      await call('read the price', (client) => client.prices.retrieve(priceId))
     },
 
     async readEvent(rawBody, signature, now) {

@@ -63,6 +63,14 @@ export function createPush(options: PushOptions) {
       }
     },
 
+    /**
+     * Checks the service account, without sending a message.
+     * @throws Error when the token endpoint issues no access token
+     */
+    async check(): Promise<void> {
+      await account.getAccessToken()
+    },
+
     async close(): Promise<void> {
       agent.destroy()
       await (await opened)?.close()

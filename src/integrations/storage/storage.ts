@@ -305,7 +305,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       )
     },
 
-    /** Resolves when the bucket answers. */
+    /** Resolves when the bucket exists and answers. */
     async ping(): Promise<void> {
       await client.send(new HeadBucketCommand({ Bucket: bucket }), {
         abortSignal: AbortSignal.timeout(PING_TIMEOUT_MS),

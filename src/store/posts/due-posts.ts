@@ -1,6 +1,7 @@
 import type { ArmedFields } from '../../domain/posts/armed-fields.ts'
 import type { DueCheck, Post, PostStatus } from '../../domain/posts/post.ts'
 import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
+import type { WaitingGroup } from '../../domain/posts/waiting.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -177,6 +178,51 @@ export function createDuePosts(collection: PostCollection) {
         .limit(limit)
         .maxTimeMS(LIST_DEADLINE_MS)
         .toArray(),
+
+    /** Counts posts that were due before an instant and whose delivery has not begun, up to `limit`. */
+    countUnstarted: (dueBefore: Date, limit: number): Promise<number> =>
+      collection().countDocuments(
+        { status: { $in: ['PENDING', 'SCHEDULED'] satisfies PostStatus[] }, dueAt: { $lte: dueBefore } },
+        { limit, maxTimeMS: LIST_DEADLINE_MS, ...ALL_SHARDS },
+      ),
+
+    /** Groups the open deliveries of posts that are due, of the `limit` longest due posts. */
+    async groupWaiting(now: Date, limit: number): Promise<{ groups: WaitingGroup[]; isComplete: boolean }> {
+      const due = {
+        status: { $in: ['PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
+        dueAt: { $lte: now },
+      }
+      const [found, count] = await Promise.all([
+        collection()
+          .aggregate<{ _id: Omit<WaitingGroup, 'deliveries' | 'oldestDueAt'>; deliveries: number; oldestDueAt: Date }>(
+            [
+              { $match: due },
+              { $sort: { dueAt: 1 } },
+              { $limit: limit },
+              { $project: { dueAt: 1, entry: '$platformStatuses' } },
+              { $unwind: '$entry' },
+              { $match: { 'entry.status': { $in: ['pending', 'processing'] } } },
+              {
+                $group: {
+                  _id: {
+                    hasOutage: { $gt: ['$entry.delivery.outage', null] },
+                    isLeased: { $gt: ['$entry.delivery.leaseUntil', null] },
+                    outcome: '$entry.delivery.outcome',
+                    errorCode: '$entry.errorCode',
+                  },
+                  deliveries: { $sum: 1 },
+                  oldestDueAt: { $min: '$dueAt' },
+                },
+              },
+            ],
+            { maxTimeMS: LIST_DEADLINE_MS, ...ALL_SHARDS },
+          )
+          .toArray(),
+        collection().countDocuments(due, { limit: limit + 1, maxTimeMS: LIST_DEADLINE_MS, ...ALL_SHARDS }),
+      ])
+      const groups = found.map(({ _id, deliveries, oldestDueAt }) => ({ ..._id, deliveries, oldestDueAt }))
+      return { groups, isComplete: count <= limit }
+    },
 
     /** Reads what armed deliveries depend on. Deleted posts are missing. */
     async findArmedFields(posts: readonly Pick<Post, '_id' | 'userId'>[]) {

@@ -1,6 +1,7 @@
 import { trusted, type Model, type QueryFilter } from 'mongoose'
 import type { PlatformStatus, Post, PostStatus } from '../../domain/posts/post.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { toTextPattern } from '../shared/text-pattern.ts'
 import { LIST_DEADLINE_MS } from './match-posts.ts'
 import { WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
 import type { PostRef } from './pending-events.ts'
@@ -23,7 +24,6 @@ export interface PostQuery {
   sortOrder: 'asc' | 'desc'
 }
 
-const REGEX_SYNTAX = /[.*+?^${}()|[\]\\]/g
 /** The paths under which a post has text. */
 const TEXT_PATHS = ['content.text', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.text`)]
 /** The fields that decide when and with what content each account receives a post. */
@@ -158,7 +158,7 @@ function toListFilter(
     filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]
   }
   if (query.search !== undefined) {
-    const pattern = trusted({ $regex: query.search.replace(REGEX_SYNTAX, '\\$&'), $options: 'i' })
+    const pattern = trusted({ $regex: toTextPattern(query.search), $options: 'i' })
     filter.$and = [{ $or: TEXT_PATHS.map((path) => ({ [path]: pattern })) }]
   }
   return filter

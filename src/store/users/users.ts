@@ -15,11 +15,18 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
+import { toTextPattern } from '../shared/text-pattern.ts'
 
 const LIST_DEADLINE_MS = 4 * SECOND
 /** Deadline for streaming all users, however slowly they are read. */
 const WHOLE_LIST_DEADLINE_MS = 30 * SECOND
 const NEWEST_FIRST = { createdAt: -1, _id: -1 } as const
+
+interface UserQuery {
+  page: number
+  limit: number
+  search?: string | undefined
+}
 
 /** The fields that admins change. */
 export type UserChange = Partial<
@@ -325,13 +332,19 @@ export function createUserStore(connection: Connection) {
     all: (): AsyncIterable<User> =>
       collection().find({}, { sort: NEWEST_FIRST, maxTimeMS: WHOLE_LIST_DEADLINE_MS, batchSize: 500 }),
 
-    /** One page, newest first. */
-    async page({ page, limit }: { page: number; limit: number }): Promise<{ users: User[]; total: number }> {
+    /**
+     * One page, newest first.
+     * @param search text that the name or the address contains, ignoring case, or an id
+     */
+    async page({ page, limit, search }: UserQuery): Promise<{ users: User[]; total: number }> {
+      const filter = search === undefined ? {} : toSearchFilter(search)
       const [users, total] = await Promise.all([
         collection()
-          .find({}, { sort: NEWEST_FIRST, skip: (page - 1) * limit, limit, maxTimeMS: LIST_DEADLINE_MS })
+          .find(filter, { sort: NEWEST_FIRST, skip: (page - 1) * limit, limit, maxTimeMS: LIST_DEADLINE_MS })
           .toArray(),
-        collection().estimatedDocumentCount({ maxTimeMS: LIST_DEADLINE_MS }),
+        search === undefined
+          ? collection().estimatedDocumentCount({ maxTimeMS: LIST_DEADLINE_MS })
+          : collection().countDocuments(filter, { maxTimeMS: LIST_DEADLINE_MS }),
       ])
       return { users, total }
     },
@@ -343,6 +356,11 @@ export function isProcessorIdTaken(error: unknown): boolean {
 }
 
 export type UserStore = ReturnType<typeof createUserStore>
+
+function toSearchFilter(search: string) {
+  const contains = { $regex: toTextPattern(search), $options: 'i' }
+  return { $or: [{ email: contains }, { name: contains }, { _id: search }] }
+}
 
 function toAllowanceFilter(kind: AllowanceKind, userId: string, count: number) {
   const { usage, limit } = ALLOWANCES[kind]

@@ -195,3 +195,11 @@ it('`admin create` rejects an existing address and a short password', async () =
   const short = await admin(['create', newEmail(), '--password-stdin'], 'short\n')
   expect(short).toMatchObject({ code: 1, errors: 'The password must have at least 8 characters\n' })
 })
+
+it('`admin check` prints the state and the next step of each part, without secrets', async () => {
+  const { output, code } = await admin(['check'])
+  expect(code).toBe(0)
+  expect(output).toMatch(/^ready {4}storage: /m)
+  expect(output).toMatch(/^missing {2}mail: .+\n {9}Set SMTP_URL and MAIL_FROM/m)
+  expect(output).not.toContain(world.context.config.S3_SECRET_ACCESS_KEY)
+})

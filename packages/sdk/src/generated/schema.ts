@@ -2003,7 +2003,7 @@ export interface paths {
       path?: never
       cookie?: never
     }
-    /** List all users, newest first, or a page of them with `page` or `limit` */
+    /** List all users, newest first, or a page of them with `page`, `limit` or `q` */
     get: operations['listUsers']
     put?: never
     post?: never
@@ -2149,6 +2149,91 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/admin/users/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get a user */
+    get: operations['getUser']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/users/{id}/limits': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    /** Set a user's limits until the plan changes */
+    patch: operations['updateUserLimits']
+    trace?: never
+  }
+  '/api/admin/users/{id}/posts': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List any user's posts; the audit log records each read */
+    get: operations['listUserPosts']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/setup': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check each part that an operator sets up, with the next step */
+    get: operations['getSetup']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/queues': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get task queues with their workers, and what waits */
+    get: operations['getQueues']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/status/slo': {
     parameters: {
       query?: never
@@ -2158,6 +2243,23 @@ export interface paths {
     }
     /** Get lateness and misses of the posts scheduled in the last 24 hours */
     get: operations['getServiceLevels']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/status/punctuality': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get the share of punctual deliveries in each of the last 24 hours */
+    get: operations['getPunctuality']
     put?: never
     post?: never
     delete?: never
@@ -2297,6 +2399,7 @@ export interface components {
         | 'update-role'
         | 'replay-dead-letter'
         | 'read-post'
+        | 'read-posts'
         | 'read-timeline'
       /** @description Id of the user whose record was changed or read */
       subjectId: string
@@ -3327,6 +3430,36 @@ export interface components {
       nextFreeAt: string | null
       resetsAt: string | null
     }
+    Punctuality: {
+      /** @description Oldest first; the last hour has not ended */
+      hours: {
+        /**
+         * Format: date-time
+         * @description Start of the UTC hour in which the deliveries were scheduled
+         */
+        hour: string
+        /** @description Published within `missAfterMs` of the scheduled time */
+        onTime: number
+        /** @description Late, failed and overdue deliveries */
+        misses: number
+        share: number | null
+      }[]
+      /** @description False when there were too many posts; the first hours are then too low */
+      isComplete: boolean
+      missAfterMs: number
+    }
+    Queues: {
+      /** Format: date-time */
+      at: string
+      taskQueues: components['schemas']['TaskQueue'][] | null
+      /** @description Posts that are due for more than 30 s and whose delivery has not begun; at most 10,000 */
+      unstartedPosts: number
+      /** @description Deliveries that are due and still open, by reason, the most frequent first */
+      waiting: components['schemas']['WaitingDeliveries'][]
+      /** @description False when `waiting` covers only the 10,000 longest due posts */
+      isComplete: boolean
+      deadLetters: number
+    }
     RedeliverSince: {
       /** Format: date-time */
       since: string
@@ -3443,6 +3576,40 @@ export interface components {
         tumblr?: components['schemas']['DeliveryCounts']
       }
     }
+    SetupEntry: {
+      /** @enum {string} */
+      part:
+        | 'publicUrl'
+        | 'frontendUrl'
+        | 'temporal'
+        | 'worker'
+        | 'schedules'
+        | 'encryptionKeys'
+        | 'storage'
+        | 'publicStorage'
+        | 'mail'
+        | 'bluesky'
+        | 'threads'
+        | 'instagram'
+        | 'facebook'
+        | 'mastodon'
+        | 'tumblr'
+        | 'google'
+        | 'captions'
+        | 'payments'
+        | 'push'
+      /**
+       * @description `missing`: users need it, and it is not set up. `failing`: it is set up, and the check failed. `off`: an optional part
+       * @enum {string}
+       */
+      state: 'ready' | 'missing' | 'failing' | 'off'
+      /** @description What the state means for users */
+      effect: string
+      problem: string | null
+      nextStep: string | null
+      /** @description Names of the settings */
+      settings: string[]
+    }
     SignUp: {
       /** Format: email */
       email: string
@@ -3480,6 +3647,25 @@ export interface components {
       }
       /** @enum {string} */
       plan: 'free' | 'pro'
+    }
+    TaskQueue: {
+      /** @example publishing */
+      queue: string
+      /** @enum {string} */
+      kind: 'workflows' | 'activities'
+      /** @description Whether a worker has polled within `WORKER_SILENCE_MS` */
+      isServed: boolean
+      /** @description Tasks that no worker has taken yet, about */
+      backlog: number
+      /** @description How long the oldest of them has waited */
+      backlogAgeMs: number
+      /** @description The workers of the last minutes, the latest first; at most 50 */
+      pollers: {
+        /** @description Process id and host name of the worker */
+        identity: string
+        /** Format: date-time */
+        lastAccessAt: string
+      }[]
     }
     TimelineEvent: {
       /** Format: date-time */
@@ -3667,6 +3853,10 @@ export interface components {
       /** @description False disables the account and ends all of its sessions immediately */
       activity: boolean
     }
+    UserLimits: {
+      maxPosts: number
+      maxCaptionGenerations: number
+    }
     UserRecord: {
       id: string
       _id: string
@@ -3748,6 +3938,39 @@ export interface components {
       /** Format: email */
       email: string
       otp: string
+    }
+    WaitingDeliveries: {
+      /**
+       * @description `NOT_STARTED`, `SENDING`, `RECONCILING` (the outcome of a call is unknown), `SERVER_UNREACHABLE`, or the error code of the last attempt
+       * @enum {string}
+       */
+      reason:
+        | 'NOT_STARTED'
+        | 'SENDING'
+        | 'RECONCILING'
+        | 'SERVER_UNREACHABLE'
+        | 'unauthorized'
+        | 'permission'
+        | 'rate_limited'
+        | 'not_found'
+        | 'validation'
+        | 'media_not_ready'
+        | 'media_fetch_failed'
+        | 'duplicate'
+        | 'blocked_by_platform'
+        | 'transient'
+        | 'PLATFORM_NOT_CONNECTED'
+        | 'PLATFORM_NOT_SUPPORTED'
+        | 'ACCOUNT_DISABLED'
+        | 'OUTCOME_UNKNOWN'
+        | 'MEDIA_UNAVAILABLE'
+        | 'TOO_LATE'
+        | 'QUOTA_EXCEEDED'
+        | 'CANCELLED'
+        | 'INTERNAL'
+      deliveries: number
+      /** Format: date-time */
+      oldestDueAt: string
     }
     Webhook: {
       id: string
@@ -12348,6 +12571,8 @@ export interface operations {
         page?: number
         /** @description Values above 200 are reduced to 200 */
         limit?: number
+        /** @description Case-insensitive text to search for in names and addresses, or an id */
+        q?: string
       }
       header?: never
       path?: never
@@ -12887,6 +13112,301 @@ export interface operations {
       503: components['responses']['ServiceUnavailable']
     }
   }
+  getUser: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['UserRecord']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  updateUserLimits: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UserLimits']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['UserRecord']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listUserPosts: {
+    parameters: {
+      query?: {
+        page?: number
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+        /** @description Returns posts in any of these statuses */
+        status?: components['schemas']['PostStatus'][]
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Id of an account, also of one that is no longer connected */
+        account?: string
+        /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        from?: string
+        /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        to?: string
+        /**
+         * @description Case-insensitive text to search for in the posts
+         * @example launch
+         */
+        q?: string
+        /** @description `date` is the field that `from` and `to` filter on: `scheduledAt`, or `createdAt` when the post has no time. */
+        sortBy?: 'createdAt' | 'scheduledAt' | 'date'
+        sortOrder?: 'asc' | 'desc'
+      }
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['PostList']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getSetup: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            /** @description A result is cached for 10 s */
+            data: components['schemas']['SetupEntry'][]
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getQueues: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['Queues']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
   getServiceLevels: {
     parameters: {
       query?: never
@@ -12910,6 +13430,55 @@ export interface operations {
             success: true
             message: string
             data: components['schemas']['ServiceLevels']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getPunctuality: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Punctuality']
           }
         }
       }

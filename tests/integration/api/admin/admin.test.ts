@@ -103,6 +103,20 @@ describe('the admin list of users', () => {
     }
   })
 
+  it('the list is searched by name, address and id, ignoring case and without patterns', async () => {
+    const name = unique('Zoë (M.)')
+    const user = await createAccount(world.context, { name, email: `${unique('a.b')}@example.test` })
+    const search = async (q: string) => {
+      const { body } = await ask('GET', `/get-all-users?q=${encodeURIComponent(q)}`)
+      return { total: body.total, ids: (body.data as { _id: string }[]).map(({ _id }) => _id) }
+    }
+    const found = { total: 1, ids: [user._id] }
+    for (const q of [name.toUpperCase(), user.email.slice(0, -2), user._id]) expect(await search(q)).toEqual(found)
+    expect(await search(user.email.replace('a.b', 'a_b'))).toEqual({ total: 0, ids: [] })
+    expect(await search('.*')).toEqual({ total: 0, ids: [] })
+    expect((await ask('GET', '/get-all-users?q=')).status).toBe(400)
+  })
+
   it('the list is a complete 503 when the database fails at its start', async () => {
     const failing = vi.spyOn(world.context.users, 'all').mockImplementationOnce(() => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(Object.assign(new Error('gone'), OUTAGE)) }),
@@ -110,6 +124,64 @@ describe('the admin list of users', () => {
     const { status, body } = await ask('GET', '/get-all-users')
     expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
     failing.mockRestore()
+  })
+})
+
+describe('one user', () => {
+  it('one user is returned like in the list', async () => {
+    const user = await createAccount(world.context)
+    const { body: list } = await ask('GET', `/get-all-users?q=${user._id}`)
+    expect(await ask('GET', `/users/${user._id}`)).toMatchObject({
+      status: 200,
+      body: { message: 'User found', data: list.data[0] },
+    })
+    for (const path of ['', '/posts']) expect((await ask('GET', `/users/${newId()}${path}`)).status).toBe(404)
+  })
+
+  it('limits are set exactly and audited, until the plan changes', async () => {
+    const user = await createAccount(world.context)
+    const limits = { maxPosts: 5, maxCaptionGenerations: 0 }
+    const { status, body } = await ask('PATCH', `/users/${user._id}/limits`, limits)
+    expect([status, body.data.limits]).toEqual([200, limits])
+    expect(await stored(user)).toEqual({ ...user, limits })
+    expect(await entriesAbout(user)).toMatchObject([
+      { action: 'update-limits', before: { limits: user.limits }, after: { limits }, actorId: admin.user._id },
+    ])
+    await ask('PATCH', `/update-user-plan/${user._id}?plan=pro`)
+    expect((await stored(user)).limits).toEqual({ maxPosts: 61, maxCaptionGenerations: 31 })
+  })
+
+  it.each([
+    {},
+    { maxPosts: 1 },
+    { maxPosts: -1, maxCaptionGenerations: 1 },
+    { maxPosts: 1.5, maxCaptionGenerations: 1 },
+  ])('the limits %o are refused', async (limits) => {
+    const user = await createAccount(world.context)
+    expect((await ask('PATCH', `/users/${user._id}/limits`, limits)).status).toBe(400)
+  })
+
+  it("a user's posts are paged and filtered like the user's own list, and the audit log names each read", async () => {
+    const owner = await createAccount(world.context)
+    for (const text of ['First', 'Second', 'Third']) {
+      await createPost(world.context, {
+        userId: owner._id,
+        input: { content: { text }, selectedPlatforms: ['bluesky'], status: 'DRAFT' },
+        source: 'api',
+        idempotency: null,
+      })
+    }
+    const texts = ({ posts }: { posts: { content: { text: string } }[] }) => posts.map(({ content }) => content.text)
+    const { status, body } = await ask('GET', `/users/${owner._id}/posts?limit=2`)
+    expect(status).toBe(200)
+    expect(texts(body.data)).toEqual(['Third', 'Second'])
+    expect(body.data).toMatchObject({ total: 3, page: 1, limit: 2, totalPages: 2 })
+    expect(texts((await ask('GET', `/users/${owner._id}/posts?q=first`)).body.data)).toEqual(['First'])
+    const read = { actorId: admin.user._id, action: 'read-posts', subjectId: owner._id, before: {}, after: {} }
+    expect(await entriesAbout(owner)).toMatchObject([read, read])
+
+    vi.spyOn(world.context.audit, 'insert').mockRejectedValueOnce(Object.assign(new Error('gone'), OUTAGE))
+    expect((await ask('GET', `/users/${owner._id}/posts`)).status).toBe(503)
   })
 })
 

@@ -3,6 +3,7 @@ import { FAILURE_CODES, type FailureCode } from '../../../../src/domain/posts/fa
 import { rollUp } from '../../../../src/domain/posts/post-entries.ts'
 import { DELIVERY_STATUSES, type PlatformStatus, type Post } from '../../../../src/domain/posts/post.ts'
 import { HOUR, MINUTE, SECOND } from '../../../../src/domain/shared/times.ts'
+import { summarizeSlo } from '../../../../src/domain/posts/slo.ts'
 import { sloPipeline } from '../../../../src/store/posts/slo.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { after, buildPost } from '../../../support/posts.ts'
@@ -225,6 +226,32 @@ describe('GET /api/status/slo', () => {
       .limit(10)
       .toArray()
     expect(since).toEqual(newest.at(-1)!.scheduledAt)
+  })
+
+  it('the punctuality of each hour adds up to that of its posts', async () => {
+    const response = await world.app.inject({ url: '/api/status/punctuality', headers: admin.headers })
+    expect(response.statusCode, response.body).toBe(200)
+    const { hours, isComplete, missAfterMs } = response.json().data
+    expect({ count: hours.length, isComplete, missAfterMs }).toEqual({
+      ...{ count: 24, isComplete: true, missAfterMs: MISS_AFTER_MS },
+    })
+    const until = world.context.clock.now()
+    const lastHour = Math.floor(until.getTime() / HOUR) * HOUR
+    expect(hours.at(-1).hour).toBe(new Date(lastHour).toISOString())
+    let deliveries = 0
+    for (const { hour, onTime, misses, share } of hours) {
+      const since = new Date(Date.parse(hour) - 1)
+      const end = new Date(Math.min(Date.parse(hour) + HOUR - 1, until.getTime()))
+      const { groups } = await world.context.slo.read({ since, until: end, missAfterMs, maxPosts: 100_000 })
+      // Whether a delivery is overdue depends on the time of the request, not on the end of its hour.
+      const finished = groups.filter(({ status }) => status !== 'pending' && status !== 'processing')
+      const expected = summarizeSlo(finished, missAfterMs).deliveries
+      expect(onTime).toBe(expected.onTime)
+      expect(misses).toBeGreaterThanOrEqual(expected.misses)
+      expect(share).toBe(onTime + misses === 0 ? null : onTime / (onTime + misses))
+      deliveries += onTime + misses
+    }
+    expect(deliveries).toBeGreaterThan(0)
   })
 
   it('the read uses the index and only posts in the window', async () => {

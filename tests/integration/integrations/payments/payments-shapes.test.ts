@@ -55,6 +55,7 @@ const CALLS = {
       latestInvoice: { id: expect.any(String), subscriptionId: expect.any(String) },
     },
   ],
+  check: [() => payments.check(), undefined],
   readInvoice: [() => payments.readInvoice('in_1'), { id: 'in_1', subscriptionId: expect.any(String) }],
 } satisfies Record<Exclude<keyof Payments, 'readEvent'>, [() => Promise<unknown>, object | undefined]>
 

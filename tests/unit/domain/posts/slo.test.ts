@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { summarizeSlo, type EntryGroup } from '../../../../src/domain/posts/slo.ts'
+import { summarizeHours, summarizeSlo, type EntryGroup } from '../../../../src/domain/posts/slo.ts'
 
 const BOUND_MS = 1_000
 
@@ -131,4 +131,20 @@ describe('the service level of posts', () => {
     expect(platforms.bluesky).toMatchObject({ total: 2, onTime: 2, late: 0 })
     expect(platforms.tumblr).toMatchObject({ total: 3, onTime: 0, late: 3 })
   })
+})
+
+it('each hour has its share of punctual deliveries, also hours without any', () => {
+  const at = (time: string) => new Date(`2026-03-01T${time}Z`)
+  const groups = [
+    { ...group({ entries: 3 }), hour: at('10:00:00') },
+    { ...group({ latenessMs: BOUND_MS + 1 }), hour: at('10:00:00') },
+    { ...group({ postStatus: 'CANCELLED' }), hour: at('10:00:00') },
+    { ...group({ status: 'failed', errorCode: 'unauthorized' }), hour: at('12:00:00') },
+  ]
+  const window = { since: at('10:00:00'), until: at('12:30:00'), missAfterMs: BOUND_MS }
+  expect(summarizeHours(groups, window)).toEqual([
+    { hour: at('10:00:00'), onTime: 3, misses: 1, share: 0.75 },
+    { hour: at('11:00:00'), onTime: 0, misses: 0, share: null },
+    { hour: at('12:00:00'), onTime: 0, misses: 0, share: null },
+  ])
 })
