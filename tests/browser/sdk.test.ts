@@ -67,6 +67,10 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
   },
   'media.upload': ({ client }) =>
     client.media.upload(new File(['not a picture'], 'file.png', { type: 'image/png' }), { onProgress: () => {} }),
+  'media.list': ({ client }) => client.media.list(),
+  'media.iterate': ({ client, first }) => first(client.media.iterate()),
+  'media.get': async ({ client, first }) => client.media.get((await first(client.media.iterate())).id),
+  'media.delete': async ({ client, first }) => client.media.delete((await first(client.media.iterate())).id),
   'accounts.list': ({ client }) => client.accounts.list(),
   'accounts.limits': ({ client }) => client.accounts.limits(),
   'accounts.connectBluesky': ({ client, refused }) =>

@@ -83,10 +83,9 @@ export function createPostStore(
     const named = MEDIA_PATHS.map((path) => ({ [`${path}.storageKey`]: { $in: storageKeys } }))
     const filter = { userId: { $in: owners }, $or: [...named, { accountSpecificContent: { $exists: true } }] }
     const paths = [...MEDIA_PATHS, 'accountSpecificContent', 'status']
-    return collection()
-      .find<Contents & Pick<Post, '_id' | 'status'>>(filter, {
-        projection: Object.fromEntries(paths.map((path) => [path, 1])),
-      })
+    return collection().find<Contents & Pick<Post, '_id' | 'status'>>(filter, {
+      projection: Object.fromEntries(paths.map((path) => [path, 1])),
+    })
   }
 
   return {
