@@ -67,6 +67,10 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
   },
   'media.upload': ({ client }) =>
     client.media.upload(new File(['not a picture'], 'file.png', { type: 'image/png' }), { onProgress: () => {} }),
+  'media.list': ({ client }) => client.media.list(),
+  'media.iterate': ({ client, first }) => first(client.media.iterate()),
+  'media.get': async ({ client }) => client.media.get((await client.media.list()).media[0]!.id),
+  'media.delete': async ({ client }) => client.media.delete((await client.media.list()).media[0]!.id),
   'accounts.list': ({ client }) => client.accounts.list(),
   'accounts.limits': ({ client }) => client.accounts.limits(),
   'accounts.connectBluesky': ({ client, refused }) =>

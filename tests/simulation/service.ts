@@ -323,7 +323,7 @@ export function createApi(process: Process, surroundings: Surroundings) {
     ...createParts(process, surroundings),
     snapshots: partial({ removeByPost: async () => {} }),
     deadLetters: partial({ removeByPost: async () => {} }),
-    uploads: partial({ setNamed: async () => {} }),
+    uploads: partial({ setNamed: async () => {}, hold: async () => [] }),
     users: partial({ raiseAnalyticsVersion: async () => true }),
   })
   const { posts, database } = parts

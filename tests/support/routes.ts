@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
+import { toMediaKey } from '../../src/domain/media/storage-keys.ts'
 import type { RouteScope } from '../../src/domain/users/api-keys.ts'
 import type { Role } from '../../src/domain/users/user.ts'
 import { createAccount, type SignedIn } from './api.ts'
@@ -125,6 +127,19 @@ const offerRoute = (status: number, body?: object): RouteCase => ({
     context.database.connection.collection<{ _id: string }>('connectAttempts').findOne({ _id: offerId! }),
 })
 
+const mediaRoute: RouteCase = {
+  ...userRoute(200),
+  async record(context, { user }) {
+    const mediaId = `${randomUUID()}.png`
+    const upload = { _id: toMediaKey(user._id, mediaId), userId: user._id, bytes: 1, maxBytes: 1, isSized: true }
+    await context.uploads.insert(upload)
+    await context.storage.put({ key: upload._id, body: Buffer.from('x'), contentType: 'image/png' })
+    return { mediaId }
+  },
+  fingerprint: (context, { mediaId }) =>
+    context.database.connection.collection('uploads').findOne({ _id: { $regex: mediaId! } as never }),
+}
+
 const importRoute = (status: number): RouteCase => ({
   ...userRoute(status),
   async record(context, { user }) {
@@ -213,6 +228,9 @@ export const ROUTES: Record<string, RouteCase> = {
   'POST /api/posts': userRoute(201, postBody),
   'GET /api/posts': userRoute(200),
   'POST /api/posts/validate': userRoute(200, postBody),
+  'GET /api/posts/media': userRoute(200),
+  'GET /api/posts/media/:mediaId': mediaRoute,
+  'DELETE /api/posts/media/:mediaId': mediaRoute,
   'POST /api/posts/media/upload': userRoute(200, { contentType: 'image/png', sizeBytes: 1_000 }),
   'GET /api/posts/:postId': postRoute(200),
   'GET /api/posts/:postId/status': postRoute(200),
@@ -376,7 +394,7 @@ const KEY_SCOPES: [RegExp, RouteScope][] = [
   [/^POST \/api\/posts(\/validate|\/media\/upload|\/:postId\/duplicate)?$/, 'posts:draft'],
   [/^(PUT|PATCH) \/api\/posts\/:postId$/, 'posts:draft'],
   [/^POST \/api\/posts\/:postId\/(retry|cancel)$/, 'posts:publish'],
-  [/^DELETE \/api\/posts\/:postId$/, 'posts:publish'],
+  [/^DELETE \/api\/posts\/(:postId|media\/:mediaId)$/, 'posts:publish'],
   [/^GET \/api\/platform\/(find|limits|accounts)$/, 'accounts:read'],
   [/ \/api\/platform\/accounts\/:accountId/, 'accounts:write'],
   [/^POST \/api\/platform\/bluesky\/connect$/, 'accounts:write'],

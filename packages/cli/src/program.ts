@@ -8,6 +8,7 @@ import { eventsCommand } from './commands/events.ts'
 import { fileCommands, importCommands } from './commands/imports.ts'
 import { limitsCommand } from './commands/limits.ts'
 import { loginCommands } from './commands/login.ts'
+import { mediaCommands } from './commands/media.ts'
 import { postCommands } from './commands/posts.ts'
 import { publishCommands } from './commands/publish.ts'
 import { webhookCommands } from './commands/webhooks.ts'
@@ -47,6 +48,7 @@ export function createProgram(io: Io): Command {
   addCommands(program, io, [limitsCommand, analyticsCommand, eventsCommand])
   addGroup(program, io, 'accounts', 'List, connect and change accounts', accountCommands)
   addGroup(program, io, 'imports', 'Follow and change imports', importCommands)
+  addGroup(program, io, 'media', 'List and delete uploaded media', mediaCommands)
   addGroup(program, io, 'webhooks', 'Manage webhooks and read their deliveries', webhookCommands)
   tab(program, { completionCommandName: 'completion' })
   return program

@@ -123,6 +123,26 @@ export function createClient(options: ClientOptions) {
           ...(altText === undefined ? {} : { altText }),
         }
       },
+      /** Returns a page of the uploads, newest first. */
+      list: (query: Query<'/api/posts/media'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/posts/media', { query, ...call }),
+      /** Yields the uploads of all pages, newest first. */
+      iterate: (filters: Filters<'/api/posts/media'> = {}, call: CallOptions = {}) =>
+        iteratePages(
+          async (page) => {
+            const { media: items, totalPages } = await request('GET', '/api/posts/media', {
+              query: { ...filters, page },
+              ...call,
+            })
+            return { items, totalPages }
+          },
+          ({ id }) => id,
+        ),
+      get: (mediaId: string, call: CallOptions = {}) =>
+        request('GET', '/api/posts/media/{mediaId}', { path: { mediaId }, ...call }),
+      /** @throws ApiError `MEDIA_IN_USE` while a post needs the file */
+      delete: (mediaId: string, call: CallOptions = {}) =>
+        request('DELETE', '/api/posts/media/{mediaId}', { path: { mediaId }, ...call }),
     },
 
     accounts: {

@@ -38,7 +38,11 @@ export function createCleanUploadsActivities({ storage, posts, imports, users, u
   function removeUnused(findUsed: (keys: string[]) => Promise<ReadonlySet<string | null>>): Cleaner {
     return async (keys) => {
       const used = await findUsed(keys)
-      return async (key) => (!used.has(key) && (await storage.move(key, removedKey(key))) ? 'removed' : null)
+      return async (key) => {
+        if (used.has(key) || !(await storage.move(key, removedKey(key)))) return null
+        await uploads.setRemoved(key, true)
+        return 'removed'
+      }
     }
   }
 
@@ -47,9 +51,13 @@ export function createCleanUploadsActivities({ storage, posts, imports, users, u
     [FOLDERS.removed]: async (keys) => {
       const used = await findUsedFiles(keys.map(originalKey))
       return async (key) => {
-        if (used.has(originalKey(key))) return (await storage.move(key, originalKey(key))) ? 'restored' : null
-        await storage.remove(key)
+        if (used.has(originalKey(key))) {
+          await uploads.setRemoved(originalKey(key), false)
+          return (await storage.move(key, originalKey(key))) ? 'restored' : null
+        }
+        // In this order: a repeated run finds the file, but not the record.
         await uploads.remove(originalKey(key))
+        await storage.remove(key)
         return 'deleted'
       }
     },

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { Upload } from '../../store/media/uploads.ts'
+import { completeDeletion } from './delete-upload.ts'
 import type { CommandContext } from '../context.ts'
 
 /** Frontends that send no `sizeBytes` upload as many files concurrently as two posts hold. */
@@ -35,19 +36,25 @@ export async function reserveUpload(
   }
 }
 
-/** Releases uploads that a post or the profile uses. Only a user at the limit pays for this lookup. */
-async function releaseNamed({ uploads, posts, users, storage }: CommandContext, userId: string): Promise<void> {
-  const counted = await uploads.listUnnamed(userId, LOOKUP_LIMIT)
-  const [named, avatars] = await Promise.all([posts.findNamedMedia(counted), users.findAvatars([userId])])
-  const avatarKeys = avatars.map((avatar) => storage.toKey(avatar)).filter((key) => key !== null)
-  await uploads.setNamed([...named, ...avatarKeys], true)
+/** Finds out which uploads a post or the profile uses, so that they no longer count against the quota. */
+export async function releaseNamed({ uploads, posts, users, storage }: CommandContext, userId: string): Promise<void> {
+  const avatars = await users.findAvatars([userId])
+  const avatarKeys = avatars.map((avatar) => storage.toKey(avatar))
+  for (;;) {
+    const counted = await uploads.listUnnamed(userId, LOOKUP_LIMIT)
+    const named = await posts.findNamedMedia(counted)
+    const used = counted.filter((key) => named.has(key) || avatarKeys.includes(key))
+    await uploads.setNamed(used, true)
+    if (used.length === 0 || counted.length < LOOKUP_LIMIT) return
+  }
 }
 
 /**
  * Compares stored objects with the size their address permits, and deletes larger ones: S3 can sign one length but no limit.
  * @returns how many objects were deleted
  */
-export async function checkUploads({ uploads, storage, logger }: CommandContext, limit: number): Promise<number> {
+export async function checkUploads(deps: CommandContext, limit: number): Promise<number> {
+  const { uploads, storage, logger } = deps
   const due = await uploads.listDue(limit)
   let deleted = 0
   for (let first = 0; first < due.length; first += CONCURRENT_CHECKS) {
@@ -57,6 +64,10 @@ export async function checkUploads({ uploads, storage, logger }: CommandContext,
 
   async function check(upload: Upload): Promise<void> {
     const { _id: storageKey, userId, maxBytes } = upload
+    if (upload.state === 'deleted') {
+      await completeDeletion(deps, upload)
+      return
+    }
     const sizeBytes = await storage.sizeOf(storageKey, { signal: AbortSignal.timeout(CHECK_TIMEOUT_MS) })
     const isTooLarge = sizeBytes !== null && sizeBytes > maxBytes
     if (isTooLarge) {

@@ -10,6 +10,7 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
+import { holdMedia } from './hold-media.ts'
 import { loadPostAccounts } from './post-accounts.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 import { readMediaFiles } from './read-media-files.ts'
@@ -85,14 +86,15 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
-  const [accounts, dueOrder, files] = await Promise.all([
+  const [accounts, dueOrder, files, deletedMedia] = await Promise.all([
     loadPostAccounts(deps, userId, value, planned),
     scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
     // A draft is checked when it is published.
     draft ? NO_FILES : readMediaFiles(deps, userId, value),
+    holdMedia(deps, value),
   ])
   const { chosen } = accounts
-  refuseProblems(accounts.problems)
+  refuseProblems([...accounts.problems, ...deletedMedia])
   const targets = accounts.toTargets(chosen)
   const checked = preflight(value, targets, files)
   if (!draft) refuseProblems(checked.errors)

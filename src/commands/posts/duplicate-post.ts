@@ -2,6 +2,7 @@ import { canTransferAllowance, copyAsDraft, postChanged } from '../../domain/pos
 import type { Post } from '../../domain/posts/post.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { newId } from '../../store/shared/schema.ts'
+import { holdMedia } from './hold-media.ts'
 import type { CommandContext } from '../context.ts'
 
 /**
@@ -15,6 +16,8 @@ export async function duplicatePost(
 ): Promise<Post> {
   const original = await deps.posts.findOwned(request.userId, request.postId)
   if (!original) throw postNotFound()
+  // Deleted files stay listed in the draft, and are reported when it is published.
+  await holdMedia(deps, original)
   const draft = copyAsDraft(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
   if (canTransferAllowance(original)) await storeInPlaceOf(deps, original, draft)
   else await deps.storePost(draft)

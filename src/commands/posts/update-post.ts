@@ -13,6 +13,7 @@ import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
+import { holdMedia } from './hold-media.ts'
 import { loadUserAccounts } from './post-accounts.ts'
 import { notifyWorkflow } from '../shared/notify-workflow.ts'
 import { buildCreatedNotifications } from './post-created.ts'
@@ -62,13 +63,17 @@ export async function updatePost(
       target !== undefined || update.kind === 'replace' || connected.some(({ _id }) => _id === accountId),
   )
   const { status = stored.status } = update.input
-  const [accounts, dueOrder, files] = await Promise.all([
+  const changed = { ...stored, ...toChange(stored) }
+  const [accounts, dueOrder, files, deletedMedia] = await Promise.all([
     findPostAccounts(selection, recorded),
     scheduledAt ? findDueOrder(deps, userId, scheduledAt) : undefined,
-    status === 'DRAFT' ? NO_FILES : readMediaFiles(deps, userId, { ...stored, ...toChange(stored) }),
+    status === 'DRAFT' ? NO_FILES : readMediaFiles(deps, userId, changed),
+    holdMedia(deps, changed, collectMediaKeys(stored)),
   ])
   const isSelected = selectedPlatforms !== undefined || selectedAccounts !== undefined
   if (isSelected) refuseProblems([...findSelectionProblems(selection), ...accounts.problems])
+
+  refuseProblems(deletedMedia)
 
   let before: PlatformStatus[] = []
   let mediaBefore = new Set<string>()

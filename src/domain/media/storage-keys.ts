@@ -55,6 +55,17 @@ export function mediaKey(userId: string, uuid: string, type: MediaType): string 
   return `${mediaPrefix(userId)}${uuid}.${EXTENSIONS[type]}`
 }
 
+/** Returns the object key of a user's media by the last part of the key. */
+export function toMediaKey(userId: string, name: string): string {
+  return `${mediaPrefix(userId)}${name}`
+}
+
+/** Returns the pattern of the keys of a user's media, of one kind or of both. */
+export function mediaKeyPattern(userId: string, kind?: 'image' | 'video'): RegExp {
+  const types = MEDIA_TYPES.filter((type) => type.startsWith(kind ?? ''))
+  return new RegExp(`^${mediaPrefix(userId)}[^/]+\\.(${types.map((type) => EXTENSIONS[type]).join('|')})$`)
+}
+
 /**
  * Returns the object key of a converted copy, under the prefix of the original's owner.
  * @param digest hash of the copy's bytes, so that equal copies share one object

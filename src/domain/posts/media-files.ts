@@ -1,5 +1,5 @@
 import type { Contents } from './content.ts'
-import type { Content, ContentOverride, MediaItem } from './post.ts'
+import type { Content, ContentOverride, MediaItem, PostStatus } from './post.ts'
 import { toMediaKind } from './posting-rules.ts'
 import { trimFullStop } from '../shared/text.ts'
 
@@ -40,6 +40,11 @@ export type KnownMediaItem = MediaItem & Partial<MediaFacts>
 export interface KnownContent {
   text: string
   mediaItems: readonly KnownMediaItem[]
+}
+
+/** Returns whether a post with this status may still be sent, also after a retry by its user. */
+export function needsMedia(status: PostStatus): boolean {
+  return status !== 'COMPLETED' && status !== 'CANCELLED'
 }
 
 /** The end of a sentence about a file that object storage does not have. */

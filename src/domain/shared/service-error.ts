@@ -46,6 +46,7 @@ const STATUS_BY_CODE = {
   OWN_ACCOUNT: 409,
   ALREADY_SUBSCRIBED: 409,
   WEBHOOK_DISABLED: 409,
+  MEDIA_IN_USE: 409,
   EVENTS_EXPIRED: 410,
   PRECONDITION_FAILED: 412,
   PAYLOAD_TOO_LARGE: 413,
@@ -91,7 +92,7 @@ interface ServiceErrorOptions {
   /** All problems of the input, for validation errors. */
   errors?: Problem[]
   /** Further top-level fields of the error body, such as `usage` and `limit`. */
-  details?: Record<string, string | number>
+  details?: Record<string, string | number | string[]>
   retryAfterSeconds?: number
 }
 
@@ -99,7 +100,7 @@ interface ServiceErrorOptions {
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode
   readonly errors: Problem[] | undefined
-  readonly details: Record<string, string | number> | undefined
+  readonly details: Record<string, string | number | string[]> | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: ServiceErrorCode, message: string, options: ServiceErrorOptions = {}) {

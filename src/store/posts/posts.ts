@@ -1,7 +1,9 @@
 import type { ClientSession, Connection } from 'mongoose'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { toPublishedKey } from '../../domain/posts/post-entries.ts'
-import type { Post } from '../../domain/posts/post.ts'
+import { collectMediaKeys, listMediaItems, type Contents } from '../../domain/posts/content.ts'
+import { needsMedia } from '../../domain/posts/media-files.ts'
+import type { MediaItem, Post, PostStatus } from '../../domain/posts/post.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { derivePostEvents } from '../../domain/events/post-events.ts'
@@ -25,6 +27,19 @@ interface PostStoreOptions {
   /** Called after a change that has stored events with a post. */
   onPendingEvents?(post: PostRef): void
 }
+
+/** The posts that use an upload. */
+export interface MediaUses {
+  count: number
+  /** The newest 20. */
+  posts: { postId: string; status: PostStatus }[]
+  /** Up to 20 posts that still have to be published with it. */
+  needing: string[]
+  /** Its media item in the newest post. */
+  item: MediaItem
+}
+
+const MAX_LISTED_USES = 20
 
 /** The paths under which a post names media. */
 const MEDIA_PATHS = ['content.mediaItems', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.mediaItems`)]
@@ -62,6 +77,16 @@ export function createPostStore(
     onPendingEvents,
     now,
   })
+
+  /** Posts with any of these media, and those with content for single accounts, whose paths a query cannot name. */
+  function findWithMedia(owners: string[], storageKeys: string[]) {
+    const named = MEDIA_PATHS.map((path) => ({ [`${path}.storageKey`]: { $in: storageKeys } }))
+    const filter = { userId: { $in: owners }, $or: [...named, { accountSpecificContent: { $exists: true } }] }
+    const paths = [...MEDIA_PATHS, 'accountSpecificContent', 'status']
+    return collection().find<Contents & Pick<Post, '_id' | 'status'>>(filter, {
+      projection: Object.fromEntries(paths.map((path) => [path, 1])),
+    })
+  }
 
   return {
     ...createPostLists(model, collection),
@@ -165,20 +190,31 @@ export function createPostStore(
      */
     async findNamedMedia(storageKeys: string[]): Promise<Set<string>> {
       const owners = [...new Set(storageKeys.map(parseOwnerId))]
-      const filter = {
-        userId: { $in: owners },
-        $or: MEDIA_PATHS.map((path) => ({ [`${path}.storageKey`]: { $in: storageKeys } })),
-      }
-      const posts = collection().find<Pick<Post, 'content' | 'platformSpecificContent'>>(filter, {
-        projection: Object.fromEntries(MEDIA_PATHS.map((path) => [`${path}.storageKey`, 1])),
-      })
       const named = new Set<string>()
-      for await (const { content, platformSpecificContent = {} } of posts) {
-        for (const { mediaItems = [] } of [content, ...Object.values(platformSpecificContent)]) {
-          for (const { storageKey } of mediaItems) named.add(storageKey)
+      for await (const post of findWithMedia(owners, storageKeys))
+        for (const key of collectMediaKeys(post)) named.add(key)
+      return named
+    },
+
+    /** Returns how a user's posts use these media, by storage key. It has no entry for unused ones. */
+    async findMediaUses(userId: string, storageKeys: string[]): Promise<Map<string, MediaUses>> {
+      const uses = new Map<string, MediaUses>()
+      if (storageKeys.length === 0) return uses
+      const wanted = new Set(storageKeys)
+      for await (const { _id, status, ...post } of findWithMedia([userId], storageKeys).sort({
+        createdAt: -1,
+        _id: -1,
+      })) {
+        const items = new Map(listMediaItems(post).map((item) => [item.storageKey, item]))
+        for (const [key, item] of items) {
+          if (!wanted.has(key)) continue
+          const { count = 0, posts = [], needing = [], item: newest = item } = uses.get(key) ?? {}
+          if (posts.length < MAX_LISTED_USES) posts.push({ postId: _id, status })
+          if (needsMedia(status) && needing.length < MAX_LISTED_USES) needing.push(_id)
+          uses.set(key, { count: count + 1, posts, needing, item: newest })
         }
       }
-      return named
+      return uses
     },
 
     /** Deletes the post. Returns its last state and its events that are not in the feed yet. */

@@ -675,6 +675,50 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/posts/media': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List the uploaded media, newest first
+     * @description Media that no post uses are deleted after a day or two. `total` includes addresses whose file was not uploaded yet.
+     */
+    get: operations['listMedia']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/media/{mediaId}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get an uploaded file
+     * @description Includes the size in pixels and the duration as the file shows them.
+     */
+    get: operations['getMedia']
+    put?: never
+    post?: never
+    /**
+     * Delete an uploaded file
+     * @description Refused while a post needs the file: a draft, a waiting post, or one that failed on some account and may be retried. Published and cancelled posts keep their media item, whose address then answers 404. The quota is freed once the upload address has expired, 15 minutes after its issue.
+     */
+    delete: operations['deleteMedia']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/imports': {
     parameters: {
       query?: never
@@ -2698,6 +2742,8 @@ export interface components {
       oldest?: number
       /** @description With `EVENTS_EXPIRED`: the last sequence */
       latest?: number
+      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file */
+      postIds?: string[]
       /** @description With a health route: the missing dependencies */
       missing?: string[]
     }
@@ -2749,6 +2795,7 @@ export interface components {
       | 'OWN_ACCOUNT'
       | 'ALREADY_SUBSCRIBED'
       | 'WEBHOOK_DISABLED'
+      | 'MEDIA_IN_USE'
       | 'EVENTS_EXPIRED'
       | 'PRECONDITION_FAILED'
       | 'PAYLOAD_TOO_LARGE'
@@ -2977,6 +3024,35 @@ export interface components {
     ImportRowStatus: 'ready' | 'warning' | 'conflict' | 'error' | 'created' | 'skipped' | 'failed'
     /** @enum {string} */
     ImportState: 'planned' | 'applying' | 'paused' | 'completed' | 'cancelled'
+    LibraryMedia: {
+      /** @description The last part of `storageKey` */
+      id: string
+      /** @example posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg */
+      storageKey: string
+      /** @description Public URL of the file */
+      storageUrl: string
+      /** @example image/jpeg */
+      mimeType: string
+      sizeBytes: number | null
+      /** Format: date-time */
+      createdAt: string
+      /** @example sunrise.jpg */
+      originalFilename?: string
+      /** @description Pixels */
+      width?: number
+      /** @description Pixels */
+      height?: number
+      /** @description Seconds, for videos */
+      duration?: number
+      /** @description Number of posts that use it */
+      postCount: number
+      /** @description The newest 20 of them */
+      posts: {
+        /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
+        postId: string
+        status: components['schemas']['PostStatus']
+      }[]
+    }
     /** @description `analytics` is present with `include=metrics`. */
     ListedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
@@ -4242,6 +4318,23 @@ export interface components {
           code?: 'INVALID_CREDENTIALS'
           /** @enum {integer} */
           statusCode?: 401
+        }
+      }
+    }
+    /** @description `MEDIA_IN_USE` */
+    MediaInUse: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'MEDIA_IN_USE'
+          /** @enum {integer} */
+          statusCode?: 409
         }
       }
     }
@@ -7118,6 +7211,196 @@ export interface operations {
         }
       }
       408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listMedia: {
+    parameters: {
+      query?: {
+        kind?: 'image' | 'video'
+        /** @description Whether a post uses it */
+        used?: 'true' | 'false'
+        page?: number
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              media: components['schemas']['LibraryMedia'][]
+              /** @description Bytes of uploads that no post or profile uses */
+              quota: {
+                used: number
+                limit: number
+              }
+              total: number
+              page: number
+              limit: number
+              totalPages: number
+            }
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getMedia: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        mediaId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['LibraryMedia']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  deleteMedia: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        mediaId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['MediaInUse']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']

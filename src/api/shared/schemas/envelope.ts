@@ -44,6 +44,9 @@ export const ErrorBodySchema = Type.Object(
     bucket: Type.Optional(Type.String({ description: 'With a rate limit: its name' })),
     oldest: Type.Optional(Type.Integer({ description: 'With `EVENTS_EXPIRED`: the first sequence that is stored' })),
     latest: Type.Optional(Type.Integer({ description: 'With `EVENTS_EXPIRED`: the last sequence' })),
+    postIds: Type.Optional(
+      Type.Array(Type.String(), { description: 'With `MEDIA_IN_USE`: up to 20 posts that need the file' }),
+    ),
     missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: the missing dependencies' })),
   },
   { $id: 'Error', description: 'Every error of the API has this body' },
