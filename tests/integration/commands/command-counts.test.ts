@@ -93,6 +93,8 @@ const RELAYED = {
 }
 const CREATED = {
   ...AUTHENTICATED,
+  // Who is asking, and how its owner wants to be notified.
+  'find users': 2,
   ...RELAYED,
   'find accounts': 1,
   'insert posts': 1,
@@ -109,7 +111,7 @@ const DELIVERED = {
   'insert platformPosts': 1,
 }
 /** The relay stores the notifications of outcomes. */
-const NOTIFIED = { ...RELAYED, 'relay: insert notifications': 1 }
+const NOTIFIED = { ...RELAYED, 'relay: find users': 1, 'relay: insert notifications': 1 }
 
 it.each([
   ['one platform', ['mastodon']],
@@ -131,7 +133,7 @@ it('a lone scheduled post causes these commands', async () => {
   // A delivery that is armed early reads once more shortly before the instant.
   const reads = counts.worker['find posts'] === 1 ? 1 : 2
   expect(counts).toEqual({
-    api: { ...CREATED, 'find users': 2, 'aggregate posts': 1, 'update posts': 1 },
+    api: { ...CREATED, 'find users': 3, 'aggregate posts': 1, 'update posts': 1 },
     worker: { ...DELIVERED, 'find posts': reads, 'find users': reads, 'find accounts': reads, ...NOTIFIED },
   })
 })
