@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from './clock.ts'
-import { createStartPushes } from './commands/notifications/start-pushes.ts'
+import { createStartSending } from './commands/notifications/start-sending.ts'
 import { createLoginEvents } from './commands/users/login-events.ts'
 import type { Config } from './config/schema.ts'
 import { createClients, createPlatforms, type ClientOverrides } from './context/clients.ts'
@@ -37,7 +37,10 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     database,
     now: () => clock.now(),
     onPendingEvents: (post) => services.eventRelay.add([post]),
-    startPushes: clients.push && createStartPushes({ ...clients, logger }),
+    sending: {
+      findRoutes: (notifications) => services.findRoutes(notifications),
+      begin: createStartSending({ ...clients, logger }),
+    },
     onLoginLimit: loginEvents.throttled,
     settings: storeSettings(config),
   })

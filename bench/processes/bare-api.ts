@@ -79,6 +79,7 @@ async function store(post: Post, session?: mongo.ClientSession): Promise<void> {
   const created = {
     ...postCreated(post, 'UTC'),
     _id: newId(),
+    isListed: true,
     read: false,
     createdAt: post.createdAt,
     push: { state: 'none' as const },

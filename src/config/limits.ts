@@ -38,6 +38,8 @@ export function createLimits(rateLimits: RateLimits, config: Config) {
       { name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR },
       tooManyMails,
     ),
+    /** Mails about notifications, per user and kind. What is beyond them is in the list. */
+    notificationMails: rateLimits.bucket({ name: 'notification_mails', points: 10, windowMs: HOUR }),
     captions: rateLimits.bucket(
       { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },
       (wait) => `Too many caption requests. Try again in ${wait}.`,

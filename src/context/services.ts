@@ -5,8 +5,9 @@ import type { Parts } from '../commands/parts.ts'
 import { paymentBacklog } from '../commands/billing/payment-backlog.ts'
 import { createSyncSubscription } from '../commands/billing/sync-subscription.ts'
 import { importBacklog } from '../commands/imports/change-import.ts'
+import { createFindRoutes } from '../commands/notifications/find-routes.ts'
 import { mailBacklog } from '../commands/notifications/queue-mail.ts'
-import { pushBacklog } from '../commands/notifications/start-pushes.ts'
+import { pushBacklog } from '../commands/notifications/start-sending.ts'
 import { createEventRelay } from '../commands/events/relay-events.ts'
 import type { BackgroundBacklog } from '../commands/shared/background-backlog.ts'
 import { createSealedSecrets } from '../commands/shared/sealed-secrets.ts'
@@ -31,6 +32,7 @@ export function createServices(config: Config, parts: Parts) {
   const limitsOfPlans = planLimits(config)
   const weights = planWeights(config)
   const credentials = createAccountCredentials(parts)
+  const limits = createLimits(parts.rateLimits, config)
   const eventRelay = createEventRelay(parts)
   const wakeWebhooks = createWakeWebhooks(parts)
   parts.events.onAppended(wakeWebhooks.wakeUsers)
@@ -56,8 +58,13 @@ export function createServices(config: Config, parts: Parts) {
     wakeWebhooks,
     syncSubscription: createSyncSubscription({ ...parts, planLimits: limitsOfPlans }),
     backlogs,
+    findRoutes: createFindRoutes({
+      ...parts,
+      limit: limits.notificationMails,
+      mailLinks: config.SMTP_URL === '' ? null : config.FRONTEND_URL,
+    }),
 
-    limits: createLimits(parts.rateLimits, config),
+    limits,
     planLimits: limitsOfPlans,
     planWeights: weights,
     burstLimits: burstLimits(config),

@@ -12,7 +12,7 @@ import { createEventStore } from './events/events.ts'
 import { createImportStore } from './imports/imports.ts'
 import { createUploadStore } from './media/uploads.ts'
 import { createMailStore } from './notifications/mails.ts'
-import { createNotificationStore, type Notification } from './notifications/notifications.ts'
+import { createNotificationStore, type Sending } from './notifications/notifications.ts'
 import { createPushTokenStore } from './notifications/push-tokens.ts'
 import { createPushStore } from './notifications/pushes.ts'
 import type { PostRef } from './posts/pending-events.ts'
@@ -42,8 +42,7 @@ interface StoresOptions {
   now: () => Date
   /** Called after a change that has stored events with a post. */
   onPendingEvents(post: PostRef): void
-  /** Starts the pushes of stored notifications; null without push, when no device can be reached. */
-  startPushes: ((notifications: Notification[]) => void) | null
+  sending: Omit<Sending, 'mails'>
   /** Called when failed logins reach a limit, with the wait that follows. */
   onLoginLimit(attempt: LoginAttempt, limit: LoginLimit, waitMs: number): void
   settings: StoreSettings
@@ -59,7 +58,7 @@ export interface StoreSettings {
 }
 
 /** Creates every store of a process, on one connection. */
-export function createStores({ database, now, onPendingEvents, startPushes, onLoginLimit, settings }: StoresOptions) {
+export function createStores({ database, now, onPendingEvents, sending, onLoginLimit, settings }: StoresOptions) {
   const { connection } = database
   const events = createEventStore(connection, now, { retentionMs: settings.eventRetentionMs })
   const users = createUserStore(connection)
@@ -70,9 +69,9 @@ export function createStores({ database, now, onPendingEvents, startPushes, onLo
     lockUser: users.raiseAnalyticsVersion,
     events,
   })
-  const pushTokens = createPushTokenStore(connection, now)
+  const mails = createMailStore(connection)
   const notifications = createNotificationStore(connection, now, {
-    ...(startPushes && { pushing: { findDeviceOwners: pushTokens.findDeviceOwners, begin: startPushes } }),
+    sending: { ...sending, mails },
     readRetentionMs: settings.readNotificationRetentionMs,
   })
   const published = createDueMetricsStore(connection)
@@ -108,9 +107,9 @@ export function createStores({ database, now, onPendingEvents, startPushes, onLo
     /** Changes to stored records by any process. */
     changes: { follow: (handlers: Parameters<typeof watchChanges>[1]) => watchChanges(connection, handlers) },
     notifications,
-    mails: createMailStore(connection),
+    mails,
     pushes: createPushStore(connection),
-    pushTokens,
+    pushTokens: createPushTokenStore(connection, now),
     webhooks: createWebhookStore(connection),
     webhookDeliveries: createWebhookDeliveryStore(connection),
     paymentEvents: createPaymentEventStore(connection),

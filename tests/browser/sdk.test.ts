@@ -122,6 +122,10 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
     return client.imports.waitUntilApplied(id)
   },
   'notifications.iterate': async ({ client, draft, first }) => (await draft()) && first(client.notifications.iterate()),
+  'notifications.markRead': ({ client, refused }) => refused(client.notifications.markRead('0'.repeat(24))),
+  'notifications.markAllRead': ({ client }) => client.notifications.markAllRead(),
+  'notifications.preferences': ({ client }) => client.notifications.preferences(),
+  'notifications.setPreferences': ({ client }) => client.notifications.setPreferences({ postFailed: { mail: true } }),
 }
 
 const PAGE = "<!doctype html><script type=module>import * as sdk from '/index.ts'; globalThis.sdk = sdk</script>"

@@ -191,7 +191,7 @@ function createParts(process: Process, { source, world, temporal, platforms: sim
     },
     toRecords: async () => [],
     insert: async () => {},
-    startPushes: () => {},
+    beginSending: () => {},
   } as never
   const events = { append: async () => {}, announce: () => {} } as never
   const users = { findById: async () => ({ isDisabled: false, subscription: { plan: 'free' } }) } as never

@@ -8,6 +8,7 @@ export function newNotification(userId: string, changes: Partial<NewNotification
   return {
     userId,
     dedupeKey: unique('event'),
+    kind: 'postPublished',
     message: 'Successfully posted on bluesky',
     type: 'success',
     reference: { type: 'post', id: unique('post'), model: 'Post' },

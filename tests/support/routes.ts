@@ -302,6 +302,8 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/notifications': userRoute(200),
   'PATCH /api/notifications/:id/read': notificationRoute(200),
   'PATCH /api/notifications/read-all': userRoute(200),
+  'GET /api/notifications/preferences': userRoute(200),
+  'PATCH /api/notifications/preferences': userRoute(200, { postCreated: { push: false } }),
   'GET /api/profile/export': userRoute(200),
   // No user of these tests has a password.
   'DELETE /api/profile': userRoute(400, { password: 'wrong password' }),
@@ -402,7 +404,7 @@ const KEY_SCOPES: [RegExp, RouteScope][] = [
   [/ \/api\/analytics\//, 'analytics:read'],
   [/^POST \/api\/generate\//, 'captions:generate'],
   [/^GET \/api\/events/, 'events:read'],
-  [/^GET \/api\/notifications$/, 'notifications:read'],
+  [/^GET \/api\/notifications(\/preferences)?$/, 'notifications:read'],
   [/^PATCH \/api\/notifications\//, 'notifications:write'],
   [/^GET \/api\/webhooks/, 'webhooks:read'],
   [/ \/api\/webhooks/, 'webhooks:write'],

@@ -264,6 +264,15 @@ export function createClient(options: ClientOptions) {
           },
           ({ _id }) => _id,
         ),
+      /** Marks a notification as read; `grouped` also the others of the same post. */
+      markRead: (id: string, query: { grouped?: boolean } = {}, call: CallOptions = {}) =>
+        request('PATCH', '/api/notifications/{id}/read', { path: { id }, query, ...call }),
+      markAllRead: (call: CallOptions = {}) => request('PATCH', '/api/notifications/read-all', call),
+      /** Which kinds of notifications go where. */
+      preferences: (call: CallOptions = {}) => request('GET', '/api/notifications/preferences', call),
+      /** Switches channels on or off. Those that are left out stay as they are. */
+      setPreferences: (body: Schemas['ChangeNotificationPreferences'], call: CallOptions = {}) =>
+        request('PATCH', '/api/notifications/preferences', { body, ...call }),
     },
   }
 }

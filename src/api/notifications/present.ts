@@ -1,5 +1,11 @@
-import type { Notification } from '../../store/notifications/notifications.ts'
-import type { NotificationView } from './schema.ts'
+import { findMostSerious } from '../../domain/notifications/notifications.ts'
+import {
+  REQUIRED_CHANNELS,
+  resolveAllChannels,
+  type NotificationPreferences,
+} from '../../domain/users/notification-preferences.ts'
+import type { Notification, NotificationGroup } from '../../store/notifications/notifications.ts'
+import type { NotificationView, PreferencesView } from './schema.ts'
 
 /** Converts a notification for its owner, for the list and for sockets. The event name stays internal. */
 export function presentNotification(notification: Notification): NotificationView {
@@ -17,4 +23,14 @@ export function presentNotification(notification: Notification): NotificationVie
     read,
     createdAt: createdAt.toISOString(),
   }
+}
+
+/** Converts a group to its newest notification, with the others beside it. */
+export function presentGroup({ count, unread, types, notifications }: NotificationGroup): NotificationView {
+  const [newest, ...others] = notifications.map(presentNotification)
+  return { ...newest!, group: { count, unread, type: findMostSerious(types), others } }
+}
+
+export function presentPreferences(preferences?: NotificationPreferences): PreferencesView {
+  return { preferences: resolveAllChannels(preferences), required: REQUIRED_CHANNELS }
 }

@@ -30,6 +30,10 @@ const Export = Type.Object({
   imports: records('Same format as GET /api/imports'),
   importRows: records('Same format as GET /api/imports/{importId}/rows, with the id of the import'),
   notifications: records('Same format as GET /api/notifications'),
+  notificationPreferences: Type.Object(
+    {},
+    { additionalProperties: true, description: 'Same format as in GET /api/notifications/preferences' },
+  ),
   events: records('Same format as GET /api/events'),
   media: records('The files in storage: storageKey, storageUrl, storedAt'),
   sessions: records('Same format as GET /api/auth/devices'),

@@ -7,6 +7,7 @@ import type { User } from '../../domain/users/user.ts'
 import { presentDevice, presentRecord } from '../auth/present.ts'
 import { presentImport, presentImportRow } from '../imports/present.ts'
 import { presentApiKey } from '../keys/present.ts'
+import { resolveAllChannels } from '../../domain/users/notification-preferences.ts'
 import { presentNotification } from '../notifications/present.ts'
 import { presentPaymentEvent } from '../payments/present.ts'
 import { presentDefaults, presentOwnAccount } from '../platforms/present.ts'
@@ -48,6 +49,7 @@ export async function exportData(
     accountSnapshots: presentEach(context.snapshots.allFollowersOf(userId), withoutOwner<AccountSnapshot>),
     missedMetrics: presentEach(context.deadLetters.allOf(userId), withoutOwner<DeadLetter>),
     notifications: presentEach(context.notifications.allOf(userId), presentNotification),
+    notificationPreferences: resolveAllChannels(user.notificationPreferences),
     events: presentEach(context.events.allOf(userId), presentEvent),
     media: listFiles(context, userId),
     sessions: presentAll(await context.sessions.listOf(userId, now), (session) => presentDevice(session, sessionId)),

@@ -150,7 +150,7 @@ export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * S
         return true
       }, userId)
       if (!changed) return false
-      notifications.startPushes(stored)
+      notifications.beginSending(stored)
       events.announce([userId])
       return true
     }

@@ -110,7 +110,7 @@ async function writeStep(
     return true
   }, user._id)
   if (!isWritten) return false
-  deps.notifications.startPushes(records)
+  deps.notifications.beginSending(records)
   if (events.length > 0) deps.events.announce([user._id])
   logStep(deps, user, step, event)
   return true

@@ -1,4 +1,5 @@
-import type { MailStore } from '../../store/notifications/mails.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { Mail, MailStore } from '../../store/notifications/mails.ts'
 import { MAIL_SUMMARY, type MailKind } from '../../domain/notifications/mails.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { newId } from '../../store/shared/schema.ts'
@@ -11,21 +12,24 @@ const RETENTION_MS = 7 * DAY
 const NO_ACCOUNT_KEY = 'no-account'
 
 interface NewMail extends MailContent {
+  _id: string
   kind: MailKind
   userId: string | null
   /** How long after now the mail is still useful. */
   lifeMs: number
 }
 
-/** Stores a mail and starts its workflow. If Temporal does not answer, the sweeper starts it. */
-export async function queueMail(deps: CommandContext, { kind, userId, lifeMs, ...content }: NewMail): Promise<void> {
-  const now = deps.clock.now()
-  const mailId = newId()
-  await deps.mails.insert({
-    _id: mailId,
+/** Returns the record of a mail, with its content encrypted. */
+export function newMail(
+  { cipher, clock }: Pick<CommandContext, 'cipher' | 'clock'>,
+  { _id, kind, userId, lifeMs, ...content }: NewMail,
+): Mail {
+  const now = clock.now()
+  return {
+    _id,
     userId,
     kind,
-    sealed: sealMail(deps.cipher, mailId, content),
+    sealed: sealMail(cipher, _id, content),
     state: 'waiting',
     failure: null,
     expiresAt: new Date(now.getTime() + lifeMs),
@@ -33,8 +37,22 @@ export async function queueMail(deps: CommandContext, { kind, userId, lifeMs, ..
     createdAt: now,
     endedAt: null,
     removeAt: new Date(now.getTime() + RETENTION_MS),
-  })
-  await deps.orchestrator.startWork('sendMail', mailId, { summary: MAIL_SUMMARY, fairnessKey: toFairnessKey(userId) })
+  }
+}
+
+/** Stores a mail and starts its workflow. If Temporal does not answer, the sweeper starts it. */
+export async function queueMail(deps: CommandContext, content: Omit<NewMail, '_id'>): Promise<void> {
+  const mail = newMail(deps, { _id: newId(), ...content })
+  await deps.mails.insert(mail)
+  await startMail(deps.orchestrator, mail)
+}
+
+/** Starts the workflow of a stored mail. */
+export async function startMail(
+  orchestrator: PublishOrchestrator,
+  { _id, userId }: Pick<Mail, '_id' | 'userId'>,
+): Promise<void> {
+  await orchestrator.startWork('sendMail', _id, { summary: MAIL_SUMMARY, fairnessKey: toFairnessKey(userId) })
 }
 
 /** Mails without a running workflow, for the sweeper. */

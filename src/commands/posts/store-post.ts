@@ -109,7 +109,7 @@ export function createStorePost({
     )
   }
 
-  /** Finds the users' devices while the transaction begins, and starts the pushes after it. */
+  /** Finds the routes of the notifications while the transaction begins, and sends them after it. */
   async function withNotifications(
     group: Post[],
     store: (insertNotifications: (session: Session) => Promise<void>) => Promise<void>,
@@ -118,7 +118,7 @@ export function createStorePost({
     records.catch(() => {})
     await store(async (session) => notifications.insert(await records, session))
     eventRelay.add(group)
-    notifications.startPushes(await records)
+    notifications.beginSending(await records)
   }
 }
 

@@ -2,7 +2,7 @@ import type { Actor, AuditAction, AuditEntry, AuditFacts } from '../../domain/us
 import type { NewNotification } from '../../domain/notifications/notifications.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import type { Notification, NotificationStore } from '../../store/notifications/notifications.ts'
+import type { NotificationRecord, NotificationStore } from '../../store/notifications/notifications.ts'
 import type { UserChange } from '../../store/users/users.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
 import type { CommandContext } from '../context.ts'
@@ -28,7 +28,7 @@ interface Change {
  * @throws ServiceError NOT_FOUND
  */
 export async function changeUser(deps: CommandContext, actor: Actor, userId: string, change: Change): Promise<User> {
-  let records: Notification[] = []
+  let records: NotificationRecord[] = []
   const user = await deps.database.transaction(async (session) => {
     const isErased = await deps.erasures.isBegun(userId, session)
     const changed = isErased ? null : await deps.users.change(userId, change.set, session, change.condition)
@@ -42,6 +42,6 @@ export async function changeUser(deps: CommandContext, actor: Actor, userId: str
     await change.storeWith?.(changed, entry, session)
     return changed.after
   }, userId)
-  deps.notifications.startPushes(records)
+  deps.notifications.beginSending(records)
   return user
 }

@@ -59,7 +59,7 @@ export async function createApiKey(
     if (!(await deps.apiKeys.insert(apiKey, session))) throw limitReached()
     await deps.notifications.insert(records, session)
   }, userId)
-  deps.notifications.startPushes(records)
+  deps.notifications.beginSending(records)
   return { apiKey, secret }
 }
 

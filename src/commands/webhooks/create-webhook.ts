@@ -45,6 +45,6 @@ export async function createWebhook(
     if (!(await deps.webhooks.insert(webhook, session))) throw webhookLimitReached()
     await deps.notifications.insert(records, session)
   }, userId)
-  deps.notifications.startPushes(records)
+  deps.notifications.beginSending(records)
   return { webhook, secret }
 }

@@ -16,6 +16,6 @@ export async function disableWebhook(deps: CommandContext, webhook: Webhook, rea
     await deps.notifications.insert(records, session)
     return true
   })
-  if (isDisabled) deps.notifications.startPushes(records)
+  if (isDisabled) deps.notifications.beginSending(records)
   return isDisabled
 }

@@ -1,5 +1,8 @@
 import { escapeHtml } from '../shared/html.ts'
+import { platformLabel, type Platform } from '../shared/platforms.ts'
 import { CODE_LIFE_MS, RESET_LIFE_MS, type MailBody } from './mails.ts'
+import type { NewNotification } from './notifications.ts'
+import { REQUIRED_CHANNELS, type NotificationKind } from '../users/notification-preferences.ts'
 import { joinUrl } from '../shared/redirects.ts'
 import { MINUTE } from '../shared/times.ts'
 
@@ -45,6 +48,50 @@ export function resetElsewhereMail(frontendUrl: string): MailBody {
     'We received a request to reset the password of the account with this address. The account has no password: log in with Google.',
     { link: joinUrl(frontendUrl, '/login'), label: 'Log in with Google' },
     'If you did not request this, ignore this mail.',
+  ])
+}
+
+/** Subjects and texts of mails about notifications. They name no account: one mail stands for all accounts of a post. */
+const NOTIFICATION_TEXTS: Record<NotificationKind, [subject: string, text: string]> = {
+  postCreated: ['A post was created', 'A post was created in your account.'],
+  postPublished: ['A post was published', 'A post was published on at least one account.'],
+  postFailed: [
+    'A post could not be published',
+    'A post could not be published on at least one account. Its page shows the reason and the next step.',
+  ],
+  postWarning: [
+    'A post may fail or be late',
+    'A post may fail or be late on at least one account. Its page shows the reason and the next step.',
+  ],
+  accountLogin: [
+    'An account needs a new login',
+    'The connection of an account has expired or will end soon. Without it, posts to the account fail. Reconnect the account.',
+  ],
+  billing: ['Your plan or payment has changed', 'Your plan, your subscription or a payment has changed.'],
+  webhook: ['A webhook was disabled', 'A webhook was disabled, because its receiver did not accept events.'],
+  security: [
+    'An API key or webhook was created',
+    'An API key or webhook was created in your account. If you did not create it, delete it and change your password.',
+  ],
+}
+
+/** A mail about a notification. The notification's own message is not in it, because it quotes the user. */
+export function notificationMail(
+  frontendUrl: string,
+  { kind, reference }: Pick<NewNotification, 'kind' | 'reference'>,
+): MailBody {
+  const [subject, text] = NOTIFICATION_TEXTS[kind]
+  const isPost = reference.type === 'post'
+  const platform = reference.type === 'platform' ? ` (${platformLabel(reference.id as Platform)})` : ''
+  return compose(`${subject}${platform}`, [
+    text,
+    {
+      link: joinUrl(frontendUrl, isPost ? `/posts/${encodeURIComponent(reference.id)}` : '/notifications'),
+      label: isPost ? 'Open the post' : 'Open your notifications',
+    },
+    REQUIRED_CHANNELS[kind]?.includes('mail')
+      ? 'This mail cannot be switched off.'
+      : 'You can switch off these mails in the settings of your notifications.',
   ])
 }
 

@@ -1,7 +1,7 @@
 import { DAY, MINUTE } from '../shared/times.ts'
 
 /** Kinds of mails. `nothing` is never sent: it takes the place of a mail to an unknown address, so that both take equally long. */
-export const MAIL_KINDS = ['code', 'addressKnown', 'reset', 'resetElsewhere', 'nothing'] as const
+export const MAIL_KINDS = ['code', 'addressKnown', 'reset', 'resetElsewhere', 'notification', 'nothing'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
 /** Summary for operators in the Temporal UI. */

@@ -10,11 +10,18 @@ import { toExcerpt } from '../shared/plain-text.ts'
 import { trimFullStop } from '../shared/text.ts'
 import { formatDate, formatIsoDate, formatTime } from '../shared/times.ts'
 import type { ApiKey } from '../users/api-keys.ts'
+import type { NotificationKind } from '../users/notification-preferences.ts'
 import type { User } from '../users/user.ts'
 import type { DisabledReason, Webhook } from '../webhooks/webhooks.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number]
+const MOST_SERIOUS_FIRST: readonly NotificationType[] = ['error', 'warning', 'info', 'success']
+
+/** Returns the most serious of at least one type. */
+export function findMostSerious(types: readonly NotificationType[]): NotificationType {
+  return MOST_SERIOUS_FIRST.find((type) => types.includes(type))!
+}
 
 type Entry = Pick<PlatformStatus, 'platform' | 'target' | 'accountId' | 'accountName' | 'warning'>
 
@@ -22,10 +29,16 @@ type Entry = Pick<PlatformStatus, 'platform' | 'target' | 'accountId' | 'account
 export interface NewNotification {
   userId: string
   dedupeKey: string
+  kind: NotificationKind
   message: string
   type: NotificationType
   reference: { type: string; id: string; model: string }
   options: { image?: string; link?: string }
+}
+
+/** Returns the key of the mail about an event. Mails with equal keys are sent once, so that a post on many accounts has one mail per kind. */
+export function toMailKey({ kind, reference, dedupeKey }: NewNotification): string {
+  return reference.type === 'post' ? `${kind}:${reference.id}` : dedupeKey
 }
 
 /**
@@ -37,6 +50,7 @@ export function postCreated(post: Post, timezone: string): NewNotification {
   const state = isScheduled ? `scheduled for ${formatTime(post.dueAt!, timezone)}` : 'pending'
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-created:${post._id}`,
+    kind: 'postCreated',
     type: 'success',
     message: `Your post${quoteExcerpt(post)} was created and is now ${state}`,
     options: pickImage(post),
@@ -56,6 +70,7 @@ export function postPublished(
   const leftOut = entry.warning === undefined ? '' : `. ${entry.warning}`
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-published:${post._id}:${toTarget(entry)}`,
+    kind: 'postPublished',
     type: 'success',
     message: `Successfully posted on ${entry.platform}${nameAccount(post, entry)}${excerpt}${leftOut}`,
     options: { ...(post.content ? pickImage(post as Post, entry) : {}), ...toLinkOption(platformPostUrl) },
@@ -89,6 +104,7 @@ const BEFORE_DUE: Partial<Record<Failure['code'], string>> = {
 export function postFailed(post: Post, entry: PlatformStatus, reason: Failure): NewNotification {
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-failed:${post._id}:${toTarget(entry)}:${entry.delivery.round}`,
+    kind: 'postFailed',
     type: 'error',
     message: `Posting${quoteExcerpt(post, entry)} on ${describeTarget(post, entry)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
     options: pickImage(post, entry),
@@ -104,6 +120,7 @@ export function toWarningPrefix(postId: string, target: Target): string {
 export function preparationFailed(post: Post, entry: PlatformStatus, reason: Failure): NewNotification {
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `${toWarningPrefix(post._id, toTarget(entry))}${entry.delivery.round}:${post.contentVersion}`,
+    kind: 'postWarning',
     type: 'warning',
     message: `Your scheduled post${quoteExcerpt(post, entry)} may ${reason.code === 'QUOTA_EXCEEDED' ? 'be late' : 'fail'} on ${describeTarget(post, entry)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
     options: pickImage(post, entry),
@@ -120,6 +137,7 @@ export function deliveryWaits(
   const time = formatTime(nextAttemptAt, post.timezone)
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-waits:${post._id}:${toTarget(entry)}:${entry.delivery.round}`,
+    kind: 'postWarning',
     type: 'info',
     message: `Your post${quoteExcerpt(post, entry)} waits for ${describeTarget(post, entry)}: ${describeCause(reason)}. The next attempt is on ${time}. You can cancel it until then.`,
     options: pickImage(post, entry),
@@ -139,6 +157,7 @@ export function connectionExpired(connection: Connection & { version: number }):
   return {
     userId,
     dedupeKey: `connection-expired:${userId}:${platform}:${version}`,
+    kind: 'accountLogin',
     type: 'warning',
     message: `Your ${describeConnection(connection)} has expired. Reconnect the account in settings.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
@@ -158,6 +177,7 @@ export function connectionEnding(
   return {
     userId,
     dedupeKey: `connection-ending:${accountId}:${formatIsoDate(endsAt)}`,
+    kind: 'accountLogin',
     type: 'warning',
     message: `Your ${describeConnection(connection)} ends on ${formatDate(endsAt, timezone)}. Reconnect the account in settings before then.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
@@ -170,6 +190,7 @@ export function apiKeyCreated({ keyId, userId, name }: Pick<ApiKey, 'keyId' | 'u
   return {
     userId,
     dedupeKey: `api-key-created:${keyId}`,
+    kind: 'security',
     type: 'info',
     message: `An API key “${toExcerpt(name)}” was created. If you did not create it, delete it and change your password.`,
     reference: { type: 'apiKey', id: keyId, model: 'ApiKey' },
@@ -182,6 +203,7 @@ export function webhookCreated({ _id, userId, url }: Pick<Webhook, '_id' | 'user
   return {
     userId,
     dedupeKey: `webhook-created:${_id}`,
+    kind: 'security',
     type: 'info',
     message: `A webhook to ${toHost(url)} was created. If you did not create it, delete it and change your password.`,
     reference: { type: 'webhook', id: _id, model: 'Webhook' },
@@ -203,6 +225,7 @@ export function webhookDisabledByService(
   return {
     userId,
     dedupeKey: `webhook-disabled:${_id}:${at.toISOString()}`,
+    kind: 'webhook',
     type: 'warning',
     message: `Your webhook to ${toHost(url)} was disabled, because ${WHY_DISABLED[reason]}.`,
     reference: { type: 'webhook', id: _id, model: 'Webhook' },
@@ -286,13 +309,13 @@ function createUserNotification(
   aboutId: string,
   event: Pick<NewNotification, 'dedupeKey' | 'type' | 'message'>,
 ): NewNotification {
-  return { ...event, userId, reference: { type: 'user', id: aboutId, model: 'User' }, options: {} }
+  return { ...event, userId, kind: 'billing', reference: { type: 'user', id: aboutId, model: 'User' }, options: {} }
 }
 
 function createPostNotification(
   postId: string,
   userId: string,
-  event: Pick<NewNotification, 'dedupeKey' | 'type' | 'message' | 'options'>,
+  event: Pick<NewNotification, 'dedupeKey' | 'kind' | 'type' | 'message' | 'options'>,
 ): NewNotification {
   return { ...event, userId, reference: { type: 'post', id: postId, model: 'Post' } }
 }

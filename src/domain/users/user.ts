@@ -1,5 +1,6 @@
 import { NO_BILLING, type Billing } from '../billing/billing.ts'
 import type { Limits, Subscription, Usage } from '../billing/subscription.ts'
+import type { NotificationPreferences } from './notification-preferences.ts'
 import { identicon } from './identicon.ts'
 
 export const ROLES = ['user', 'admin'] as const
@@ -31,6 +32,8 @@ export interface User {
   limits: Limits
   /** Incremented by every new snapshot, which invalidates cached analytics; absent before the first. */
   analyticsVersion?: number
+  /** Absent while all channels are as by default. */
+  notificationPreferences?: NotificationPreferences
   createdAt: Date
   lastLogin: Date | null
 }

@@ -1,4 +1,4 @@
-import { Schema, type Connection } from 'mongoose'
+import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { MAIL_FAILURES, MAIL_KINDS, type MailFailure, type MailKind } from '../../domain/notifications/mails.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions } from '../shared/schema.ts'
@@ -51,6 +51,26 @@ export function createMailStore(connection: Connection) {
   return {
     async insert(mail: Mail): Promise<void> {
       await collection().insertOne(mail)
+    },
+
+    /** Inserts the mails that are not stored yet. */
+    async insertMissing(mails: Mail[], session?: ClientSession): Promise<void> {
+      if (mails.length === 0) return
+      await collection().bulkWrite(
+        mails.map(({ _id, ...mail }) => ({
+          updateOne: { filter: { _id }, update: { $setOnInsert: mail }, upsert: true },
+        })),
+        { ordered: false, ...(session && { session }) },
+      )
+    },
+
+    /** Returns which of these mails are stored. */
+    async findStored(mailIds: string[]): Promise<Set<string>> {
+      if (mailIds.length === 0) return new Set()
+      const stored = await collection()
+        .find({ _id: { $in: mailIds } }, { projection: { _id: 1 } })
+        .toArray()
+      return new Set(stored.map(({ _id }) => _id))
     },
 
     /** Returns the mail if it still waits, leased until then. */

@@ -43,7 +43,7 @@ const PIPELINE = [
   {
     $match: {
       $or: [
-        matchOperations('notifications', ['insert']),
+        { ...matchOperations('notifications', ['insert']), 'fullDocument.isListed': true },
         matchOperations('users', ['delete', 'replace']),
         { ...matchOperations('users', ['update']), $or: ['isDisabled', 'tokenVersion', 'role'].map(matchUpdateOf) },
         matchOperations('sessions', ['delete']),

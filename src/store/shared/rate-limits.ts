@@ -67,9 +67,9 @@ export function createRateLimits(connection: Connection) {
         origin === undefined ? hashKey(person) : toPersonKey(person, origin)
       return {
         /** Takes one unit; returns false when none is left. */
-        async tryTake(person: string): Promise<boolean> {
+        async tryTake(person: string, origin?: string): Promise<boolean> {
           try {
-            await getLimiter().consume(hashKey(person))
+            await getLimiter().consume(toKey(person, origin))
             return true
           } catch (error) {
             if (error instanceof RateLimiterRes) return false

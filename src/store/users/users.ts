@@ -9,6 +9,7 @@ import {
   type SubscriptionPlan,
   type Usage,
 } from '../../domain/billing/subscription.ts'
+import type { NotificationPreferences } from '../../domain/users/notification-preferences.ts'
 import { ROLES, normalizeEmail, type Role, type User } from '../../domain/users/user.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
@@ -100,6 +101,7 @@ const userSchema = new Schema<User>(
       maxCaptionGenerations: required(Number),
     },
     analyticsVersion: Number,
+    notificationPreferences: Schema.Types.Mixed,
     createdAt: required(Date),
     lastLogin: nullable(Date),
   },
@@ -196,6 +198,24 @@ export function createUserStore(connection: Connection) {
 
     async setTimezone(userId: string, timezone: string): Promise<void> {
       await model.updateOne({ _id: userId }, { $set: { timezone } })
+    },
+
+    /** Sets the given channels and leaves the others. Returns the preferences after it; null when there is no such user. */
+    async setNotificationPreferences(userId: string, change: NotificationPreferences) {
+      const paths = Object.entries(change).flatMap(([kind, channels]) =>
+        Object.entries(channels).map(
+          ([channel, isOn]) => [`notificationPreferences.${kind}.${channel}`, isOn] as const,
+        ),
+      )
+      const user =
+        paths.length === 0
+          ? await collection().findOne({ _id: userId })
+          : await collection().findOneAndUpdate(
+              { _id: userId },
+              { $set: Object.fromEntries(paths) },
+              { returnDocument: 'after' },
+            )
+      return user && (user.notificationPreferences ?? {})
     },
 
     /** Returns the previous avatar. */

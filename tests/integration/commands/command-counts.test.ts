@@ -93,6 +93,8 @@ const RELAYED = {
 }
 const CREATED = {
   ...AUTHENTICATED,
+  // Who is asking, and how its owner wants to be notified.
+  'find users': 2,
   ...RELAYED,
   'find accounts': 1,
   'insert posts': 1,
@@ -103,7 +105,8 @@ const CREATED = {
 /** The commands from the claimable post to its recorded outcome. */
 const DELIVERED = {
   'find posts': 1,
-  'find users': 1,
+  // Whether the owner may publish, and how the owner wants to be notified.
+  'find users': 2,
   'find accounts': 1,
   'update posts': 2,
   'insert platformPosts': 1,
@@ -131,8 +134,8 @@ it('a lone scheduled post causes these commands', async () => {
   // A delivery that is armed early reads once more shortly before the instant.
   const reads = counts.worker['find posts'] === 1 ? 1 : 2
   expect(counts).toEqual({
-    api: { ...CREATED, 'find users': 2, 'aggregate posts': 1, 'update posts': 1 },
-    worker: { ...DELIVERED, 'find posts': reads, 'find users': reads, 'find accounts': reads, ...NOTIFIED },
+    api: { ...CREATED, 'find users': 3, 'aggregate posts': 1, 'update posts': 1 },
+    worker: { ...DELIVERED, 'find posts': reads, 'find users': reads + 1, 'find accounts': reads, ...NOTIFIED },
   })
 })
 

@@ -27,6 +27,7 @@ async function notify(userId: string): Promise<string> {
   await world.context.notifications.insertOnce({
     userId,
     dedupeKey,
+    kind: 'webhook',
     message: 'Something happened',
     type: 'info',
     reference,

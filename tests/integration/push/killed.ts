@@ -59,6 +59,7 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
     await world.context.notifications.insertOnce({
       userId: user.userId,
       dedupeKey: unique('event'),
+      kind: 'webhook',
       message: 'Something happened',
       type: 'info',
       reference: { type: 'post', id: postId, model: 'Post' },

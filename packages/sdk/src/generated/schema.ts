@@ -1456,6 +1456,27 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/notifications/preferences': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get which notifications go where */
+    get: operations['getNotificationPreferences']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    /**
+     * Switch channels of notifications on or off
+     * @description Channels that are left out stay as they are.
+     */
+    patch: operations['changeNotificationPreferences']
+    trace?: never
+  }
   '/api/notifications/read-all': {
     parameters: {
       query?: never
@@ -2476,6 +2497,48 @@ export interface components {
       /** @description Ends only the waiting deliveries to these accounts */
       accounts?: string[]
     }
+    ChangeNotificationPreferences: {
+      postCreated?: {
+        list?: boolean
+        push?: boolean
+        mail?: boolean
+      }
+      postPublished?: {
+        list?: boolean
+        push?: boolean
+        mail?: boolean
+      }
+      postFailed?: {
+        list?: boolean
+        push?: boolean
+        mail?: boolean
+      }
+      postWarning?: {
+        list?: boolean
+        push?: boolean
+        mail?: boolean
+      }
+      accountLogin?: {
+        list?: boolean
+        push?: boolean
+        mail?: boolean
+      }
+      billing?: {
+        list?: boolean
+        push?: boolean
+        mail?: boolean
+      }
+      webhook?: {
+        list?: boolean
+        push?: boolean
+        mail?: boolean
+      }
+      security?: {
+        list?: boolean
+        push?: boolean
+        mail?: boolean
+      }
+    }
     ChangePassword: {
       currentPassword: string
       /** @description At least 8 characters */
@@ -3233,6 +3296,38 @@ export interface components {
       read: boolean
       /** Format: date-time */
       createdAt: string
+      group?: components['schemas']['NotificationGroup']
+    }
+    /** @description Only with `grouped=true`: all notifications of the same post */
+    NotificationGroup: {
+      count: number
+      unread: number
+      /**
+       * @description The most serious type
+       * @enum {string}
+       */
+      type: 'success' | 'error' | 'info' | 'warning'
+      /** @description The newest 49 others, newest first */
+      others: {
+        _id: string
+        userId: string
+        message: string
+        /** @enum {string} */
+        type: 'success' | 'error' | 'info' | 'warning'
+        /** @description The record that the notification refers to */
+        reference: {
+          type: string
+          id: string
+          model: string
+        }
+        options: {
+          image?: string
+          link?: string
+        }
+        read: boolean
+        /** Format: date-time */
+        createdAt: string
+      }[]
     }
     NotificationList: {
       notifications: components['schemas']['Notification'][]
@@ -3241,6 +3336,61 @@ export interface components {
       limit: number
       /** @description Unread notifications on all pages */
       unread: number
+    }
+    NotificationPreferences: {
+      preferences: {
+        postCreated: {
+          list: boolean
+          push: boolean
+          mail: boolean
+        }
+        postPublished: {
+          list: boolean
+          push: boolean
+          mail: boolean
+        }
+        postFailed: {
+          list: boolean
+          push: boolean
+          mail: boolean
+        }
+        postWarning: {
+          list: boolean
+          push: boolean
+          mail: boolean
+        }
+        accountLogin: {
+          list: boolean
+          push: boolean
+          mail: boolean
+        }
+        billing: {
+          list: boolean
+          push: boolean
+          mail: boolean
+        }
+        webhook: {
+          list: boolean
+          push: boolean
+          mail: boolean
+        }
+        security: {
+          list: boolean
+          push: boolean
+          mail: boolean
+        }
+      }
+      /** @description Channels that cannot be switched off */
+      required: {
+        postCreated?: ('list' | 'push' | 'mail')[]
+        postPublished?: ('list' | 'push' | 'mail')[]
+        postFailed?: ('list' | 'push' | 'mail')[]
+        postWarning?: ('list' | 'push' | 'mail')[]
+        accountLogin?: ('list' | 'push' | 'mail')[]
+        billing?: ('list' | 'push' | 'mail')[]
+        webhook?: ('list' | 'push' | 'mail')[]
+        security?: ('list' | 'push' | 'mail')[]
+      }
     }
     OverrideInput: {
       /** @example Good morning, everyone */
@@ -10306,6 +10456,10 @@ export interface operations {
         page?: number
         /** @description Values above 200 are reduced to 200 */
         limit?: number
+        /** @description Only unread notifications */
+        unread?: boolean
+        /** @description One entry per post: its newest notification, with `group`. Covers the newest 2,000 notifications. */
+        grouped?: boolean
       }
       header?: never
       path?: never
@@ -10349,6 +10503,138 @@ export interface operations {
           }
         }
       }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getNotificationPreferences: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['NotificationPreferences']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  changeNotificationPreferences: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "postCreated": {
+         *         "push": false
+         *       },
+         *       "postFailed": {
+         *         "mail": true
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['ChangeNotificationPreferences']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['NotificationPreferences']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -10428,7 +10714,10 @@ export interface operations {
   }
   markNotificationRead: {
     parameters: {
-      query?: never
+      query?: {
+        /** @description Also the others of the same post */
+        grouped?: boolean
+      }
       header?: never
       path: {
         /** @description Record id */
@@ -12709,6 +12998,10 @@ export interface operations {
               notifications: {
                 [key: string]: unknown
               }[]
+              /** @description Same format as in GET /api/notifications/preferences */
+              notificationPreferences: {
+                [key: string]: unknown
+              }
               /** @description Same format as GET /api/events */
               events: {
                 [key: string]: unknown

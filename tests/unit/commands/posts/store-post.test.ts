@@ -27,7 +27,7 @@ function testStore() {
           transactions.push({ userIds: group.map(({ userId }) => userId), commit: () => {} })
         },
       }),
-      notifications: partial({ toRecords: async () => [], insert: async () => {}, startPushes: () => {} }),
+      notifications: partial({ toRecords: async () => [], insert: async () => {}, beginSending: () => {} }),
       users: partial({
         takeAllowance: async () => ({ taken: true, used: 1, limit: 10 }),
         takePostAllowances: async () => true,

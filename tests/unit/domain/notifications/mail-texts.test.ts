@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
+import { NOTIFICATION_KINDS } from '../../../../src/domain/users/notification-preferences.ts'
 import {
   addressKnownMail,
   codeMail,
+  notificationMail,
   resetElsewhereMail,
   resetMail,
 } from '../../../../src/domain/notifications/mail-texts.ts'
@@ -28,4 +30,30 @@ it('mails about an existing account link to the login page', () => {
     expect(mail.text).toContain('https://app.test/login')
     expect(mail.html).toContain('<a href="https://app.test/login">')
   }
+})
+
+it('a mail about a failed post links to the post and says how to switch such mails off', () => {
+  const reference = { type: 'post', id: 'a/b', model: 'Post' }
+  const { subject, text, html } = notificationMail('https://app.test/', { kind: 'postFailed', reference })
+  expect(subject).toBe('A post could not be published')
+  expect(text).toContain('Open the post:\nhttps://app.test/posts/a%2Fb\n')
+  expect(html).toContain('<a href="https://app.test/posts/a%2Fb">Open the post</a>')
+  expect(text).toContain('You can switch off these mails')
+})
+
+it('a mail about a lost login names the platform, and a security mail says that it cannot be switched off', () => {
+  const reference = { type: 'platform', id: 'mastodon', model: 'PlatformAccount' }
+  const login = notificationMail('https://app.test', { kind: 'accountLogin', reference })
+  expect(login.subject).toBe('An account needs a new login (Mastodon)')
+  expect(login.text).toContain('Open your notifications:\nhttps://app.test/notifications\n')
+  const key = { type: 'apiKey', id: 'x', model: 'ApiKey' }
+  expect(notificationMail('https://app.test', { kind: 'security', reference: key }).text).toContain(
+    'This mail cannot be switched off.',
+  )
+})
+
+it('mails about notifications differ for every kind', () => {
+  const reference = { type: 'user', id: 'x', model: 'User' }
+  const subjects = NOTIFICATION_KINDS.map((kind) => notificationMail('https://app.test', { kind, reference }).subject)
+  expect(new Set(subjects).size).toBe(NOTIFICATION_KINDS.length)
 })

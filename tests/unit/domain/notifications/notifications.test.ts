@@ -5,16 +5,19 @@ import {
   billingChanged,
   connectionEnding,
   connectionExpired,
+  findMostSerious,
   planChanged,
   postCreated,
   postFailed,
   postPublished,
   preparationFailed,
   secondSubscription,
+  toMailKey,
 } from '../../../../src/domain/notifications/notifications.ts'
 import { createPlatformStatus } from '../../../../src/domain/posts/post-entries.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { buildEvent, buildSubscription, buildUser, syncBilling } from '../../../support/billing.ts'
+import { newNotification } from '../../../support/notifications.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
@@ -232,4 +235,39 @@ describe('notifications of payments', () => {
     )
     expect(JSON.stringify(notifications)).not.toContain(user.email)
   })
+})
+
+it('notifications of a post share a mail per kind, and others have one each', () => {
+  const reference = { type: 'post', id: 'p', model: 'Post' }
+  const keyOf = (changes: object) => toMailKey(newNotification('ann', { reference, ...changes }))
+  expect(keyOf({ kind: 'postFailed' })).toBe(keyOf({ kind: 'postFailed' }))
+  expect(keyOf({ kind: 'postFailed' })).not.toBe(keyOf({ kind: 'postWarning' }))
+  const account = { type: 'platform', id: 'mastodon', model: 'PlatformAccount' }
+  expect(keyOf({ reference: account })).not.toBe(keyOf({ reference: account }))
+})
+
+it.each([
+  [['success', 'error', 'warning'], 'error'],
+  [['info', 'warning'], 'warning'],
+  [['success', 'info'], 'info'],
+  [['success'], 'success'],
+] as const)('the most serious of %j is %s', (types, expected) => {
+  expect(findMostSerious(types)).toBe(expected)
+})
+
+it('each notification has the kind by which its user can switch it off', () => {
+  const entry = createPlatformStatus('mastodon')
+  const connection = { userId: 'ann', platform: 'mastodon', version: 1 } as const
+  const kinds = [
+    postCreated(post, 'UTC'),
+    postPublished(post, entry, 'https://m.example/1'),
+    postFailed(post, entry, buildFailure('validation')),
+    preparationFailed(post, entry, buildFailure('validation')),
+    connectionExpired(connection),
+    connectionEnding({ ...connection, accountId: 'a', timezone: 'UTC' }, T0),
+    planChanged(buildUser(), 'x'),
+  ].map(({ kind }) => kind)
+  expect(kinds).toEqual([
+    ...['postCreated', 'postPublished', 'postFailed', 'postWarning', 'accountLogin', 'accountLogin', 'billing'],
+  ])
 })

@@ -1,11 +1,17 @@
 import { expect, it } from 'vitest'
-import { createStartPushes } from '../../../../src/commands/notifications/start-pushes.ts'
+import { createStartSending } from '../../../../src/commands/notifications/start-sending.ts'
+import type { NotificationRecord } from '../../../../src/store/notifications/notifications.ts'
 import { partial } from '../../../support/partial.ts'
+
+const waiting = (_id: string, userId: string): NotificationRecord => ({
+  notification: partial({ _id, userId, push: { state: 'waiting' } }),
+  mail: null,
+})
 
 it('the pushes of a user with thousands of notifications delay those of another user by the running starts alone', async () => {
   const order: string[] = []
   const ends: (() => void)[] = []
-  const startPushes = createStartPushes({
+  const startSending = createStartSending({
     orchestrator: partial({
       startWork(_work, _id, { fairnessKey }) {
         order.push(fairnessKey)
@@ -14,8 +20,8 @@ it('the pushes of a user with thousands of notifications delay those of another 
     }),
     logger: partial({ warn: () => {} }),
   })
-  startPushes(Array.from({ length: 5_000 }, (_, index) => ({ _id: String(index), userId: 'many' })))
-  startPushes([{ _id: 'one', userId: 'one' }])
+  startSending(Array.from({ length: 5_000 }, (_, index) => waiting(String(index), 'many')))
+  startSending([waiting('one', 'one')])
   const running = order.length
   expect(running).toBeLessThan(100)
   ends.shift()!()
