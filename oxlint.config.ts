@@ -104,7 +104,7 @@ const FENCES: Fence[] = [
       'ajv',
       'ajv-formats',
       'csv-parse',
-      'csv-stringify',
+      'csv-stringify', 'csv-stringify/sync',
       'lru-cache',
       'rate-limiter-flexible',
       'prom-client',

@@ -2235,7 +2235,7 @@ export interface components {
       }
       /** @description Best first; platforms without posts are omitted */
       platformPerformance: components['schemas']['PlatformPerformance'][]
-      /** @description From the start of the first day until now */
+      /** @description Until now at the latest */
       period: {
         /** Format: date-time */
         start: string
@@ -3086,10 +3086,7 @@ export interface components {
     } & {
       [key: string]: unknown
     }
-    /**
-     * @default 30d
-     * @enum {string}
-     */
+    /** @enum {string} */
     Period: '7d' | '30d'
     /**
      * @description Platform identifier
@@ -7600,10 +7597,18 @@ export interface operations {
   getOverview: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -7611,12 +7616,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -7626,6 +7632,7 @@ export interface operations {
             message: string
             data: components['schemas']['AnalyticsOverview']
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -7656,12 +7663,18 @@ export interface operations {
   getTimeline: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -7669,12 +7682,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -7697,6 +7711,7 @@ export interface operations {
               postCount: number
             }[]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -7727,12 +7742,18 @@ export interface operations {
   getFollowerGrowth: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -7740,12 +7761,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -7775,6 +7797,7 @@ export interface operations {
               }
             }[]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -7805,12 +7828,18 @@ export interface operations {
   getTopPosts: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
         sortBy?:
           'totalEngagement' | 'engagementRate' | 'likes' | 'shares' | 'comments' | 'impressions' | 'reach' | 'saved'
         /** @description Values above 200 are reduced to 200 */
@@ -7822,12 +7851,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -7837,6 +7867,7 @@ export interface operations {
             message: string
             data: components['schemas']['TopPost'][]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -7867,10 +7898,18 @@ export interface operations {
   getPlatformPerformance: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -7878,12 +7917,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -7894,6 +7934,7 @@ export interface operations {
             /** @description Best first; platforms without posts are omitted */
             data: components['schemas']['PlatformPerformance'][]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -7924,10 +7965,18 @@ export interface operations {
   getHeatmap: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -7935,12 +7984,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -7953,11 +8003,13 @@ export interface operations {
               /** @description 0 is Sunday */
               day: number
               hour: number
-              /** @description Mean engagement of posts published in that hour */
-              value: number
+              value: number | null
               postCount: number
+              /** @description Marks the three best hours, of those with at least three posts and a value above the average post */
+              rank?: number
             }[]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
