@@ -105,6 +105,7 @@ const FENCES: Fence[] = [
       'ajv-formats',
       'csv-parse',
       'csv-stringify',
+      'csv-stringify/sync',
       'lru-cache',
       'rate-limiter-flexible',
       'prom-client',

@@ -125,7 +125,11 @@ function inventUser(size: HistorySize, chance: Chance, end: Date): Omit<UserHist
   }
   // Some accounts are connected again.
   const connected = used.filter((platform) => !endings[platform] || chance.is(0.3))
-  return { userId, posts, postSnapshots, accountSnapshots, connected, endings }
+  // Only accounts that are connected again have counts after their ending.
+  const counted = accountSnapshots.filter(
+    ({ platform, takenAt }) => connected.includes(platform) || !endings[platform]?.some((at) => at < takenAt),
+  )
+  return { userId, posts, postSnapshots, accountSnapshots: counted, connected, endings }
 }
 
 interface Account {

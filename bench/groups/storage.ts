@@ -8,7 +8,6 @@ import {
   findUnchangedSince,
   selectSuperseded,
   toSnapshotId,
-  toWeek,
 } from '../../src/domain/analytics/snapshots.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/shared/times.ts'
@@ -73,8 +72,8 @@ const compactFetches: Compact = (fetches, end) => {
   const merged = mergeFetches(fetches, TIMEZONE)
   const until = findDownsampledUntil(end)
   const old = merged.filter(({ takenAt }) => takenAt < until)
-  const weeks = [...Map.groupBy(old, (snapshot) => toWeek(snapshot).getTime()).values()]
-  const superseded = new Set(weeks.flatMap((ofWeek) => selectSuperseded(ofWeek)))
+  const days = [...Map.groupBy(old, ({ takenAt }) => toSlot(takenAt, DAY).getTime()).values()]
+  const superseded = new Set(days.flatMap((ofDay) => selectSuperseded(ofDay)))
   return merged.filter((snapshot) => !superseded.has(snapshot))
 }
 

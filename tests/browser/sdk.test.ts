@@ -85,6 +85,7 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
   'analytics.topPosts': ({ client }) => client.analytics.topPosts(),
   'analytics.platforms': ({ client }) => client.analytics.platforms(),
   'analytics.heatmap': ({ client }) => client.analytics.heatmap(),
+  'analytics.download': async ({ client }) => (await client.analytics.download('heatmap')).text(),
   'events.list': ({ client }) => client.events.list(),
   'events.iterate': async ({ client, draft, first }) => (await draft()) && first(client.events.iterate()),
   'events.follow': async ({ client, draft, first }) => (await draft()) && first(client.events.follow({ after: 0 })),

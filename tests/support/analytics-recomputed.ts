@@ -7,7 +7,8 @@ import type { UserHistory } from '../../sandbox/analytics-history.ts'
 
 export interface AnalyticsQuery {
   now: Date
-  days: 7 | 30
+  /** So many days until today, or the first and the last date; without the last one, until now. */
+  days: number | [from: string, to?: string]
   timezone: string
   platform?: string
 }
@@ -52,8 +53,22 @@ function formatterFor(timeZone: string): Intl.DateTimeFormat {
   })
 }
 
-/** Returns the start of the first of the window's dates, which end today. Every local day starts at a quarter hour. */
-function findWindowStart({ now, days, timezone }: AnalyticsQuery): number {
+/** Returns the first and the last millisecond of the window. Every local day starts at a quarter hour. */
+function findWindow(query: AnalyticsQuery): { start: number; end: number } {
+  const { now, days, timezone } = query
+  if (typeof days === 'number') return { start: findStart(now, days, timezone), end: now.getTime() }
+  const [from, to] = days
+  const findFirst = (isFound: (date: string) => boolean) => {
+    let quarter = Math.floor(new Date(from).getTime() / QUARTER_MS) - 100
+    while (!isFound(toLocalTime(quarter * QUARTER_MS, timezone).date)) quarter++
+    return quarter * QUARTER_MS
+  }
+  const end = to === undefined ? now.getTime() : findFirst((date) => date > to) - 1
+  return { start: findFirst((date) => date >= from), end }
+}
+
+/** Returns the start of the first of so many dates, which end today. */
+function findStart(now: Date, days: number, timezone: string): number {
   const dates = new Set<string>()
   for (let quarter = Math.floor(now.getTime() / QUARTER_MS); ; quarter--) {
     dates.add(toLocalTime(quarter * QUARTER_MS, timezone).date)
@@ -68,8 +83,9 @@ function listDates(query: AnalyticsQuery): string[] {
     const { date } = toLocalTime(instant, query.timezone)
     if (dates.at(-1) !== date) dates.push(date)
   }
-  for (let instant = findWindowStart(query); instant < query.now.getTime(); instant += QUARTER_MS) add(instant)
-  add(query.now.getTime())
+  const { start, end } = findWindow(query)
+  for (let instant = start; instant < end; instant += QUARTER_MS) add(instant)
+  add(end)
   return dates
 }
 
@@ -89,8 +105,9 @@ function groupByPair({ postSnapshots }: Pick<UserHistory, 'postSnapshots'>, plat
 /** Returns the latest snapshot of each pair inside the window. */
 function findLatestInside(history: UserHistory, query: AnalyticsQuery) {
   const latest: UserHistory['postSnapshots'] = []
+  const { start, end } = findWindow(query)
   for (const pair of groupByPair(history, query.platform)) {
-    const inside = pair.filter(({ takenAt }) => takenAt.getTime() >= findWindowStart(query))
+    const inside = pair.filter(({ takenAt }) => takenAt.getTime() >= start && takenAt.getTime() <= end)
     if (inside.length > 0) latest.push(inside[inside.length - 1]!)
   }
   return latest
@@ -150,26 +167,31 @@ export function expectedPlatforms(history: UserHistory, query: AnalyticsQuery) {
 export function expectedOverview(history: UserHistory, query: AnalyticsQuery) {
   const latest = findLatestInside(history, query)
   const platformPerformance = expectedPlatforms(history, query)
-  const start = findWindowStart(query)
+  const { start, end } = findWindow(query)
   const [now, earlier] = [
-    (takenAt: number) => takenAt >= start,
-    (takenAt: number) => takenAt >= start - (query.now.getTime() - start) && takenAt < start,
+    (takenAt: number) => takenAt >= start && takenAt <= end,
+    (takenAt: number) => takenAt >= start - (end - start) - 1 && takenAt < start,
   ].map((within) =>
     sum(groupByPair(history).flatMap((pair) => METRICS.map((metric) => computeGain(pair, metric, within)))),
   )
   const breakdown: Record<string, number | null> = {}
-  for (const platform of history.connected) {
-    const ended = Math.max(-Infinity, ...(history.endings[platform] ?? []).map((at) => at.getTime()))
+  for (const platform of ['bluesky', 'threads', 'instagram', 'facebook', 'mastodon', 'tumblr'] as const) {
+    const endings = (history.endings[platform] ?? []).map((at) => at.getTime())
+    const ended = Math.max(-Infinity, ...endings.filter((at) => at <= end))
     const counts = history.accountSnapshots
       .filter((snapshot) => snapshot.platform === platform && snapshot.takenAt.getTime() > ended)
+      .filter(({ takenAt }) => takenAt.getTime() <= end)
       .sort((one, other) => one.takenAt.getTime() - other.takenAt.getTime())
-    breakdown[platform] = counts.length > 0 ? counts[counts.length - 1]!.followers : null
+    if (counts.length > 0) breakdown[platform] = counts[counts.length - 1]!.followers
+    else if (history.connected.includes(platform)) breakdown[platform] = null
   }
   return {
     stats: {
       bestPlatform: platformPerformance.length > 0 ? platformPerformance[0]!._id : null,
       totalPosts: history.posts.filter(({ platformStatuses }) =>
-        platformStatuses.some(({ completedAt }) => completedAt !== null && completedAt.getTime() >= start),
+        platformStatuses.some(
+          ({ completedAt }) => completedAt !== null && completedAt.getTime() >= start && completedAt.getTime() <= end,
+        ),
       ).length,
       totalEngagement: sum(latest.map(({ totalEngagement }) => totalEngagement)),
       totalImpressions: sumKnown(latest.map(({ impressions }) => impressions)),
@@ -177,18 +199,21 @@ export function expectedOverview(history: UserHistory, query: AnalyticsQuery) {
       avgEngagementRate: mean(latest.map(({ engagementRate }) => engagementRate)),
       engagementChangePercent: earlier === 0 ? null : Number((((now! - earlier!) / earlier!) * 100).toFixed(2)),
     },
-    followers: { total: history.connected.length === 0 ? 0 : sumKnown(Object.values(breakdown)), breakdown },
+    followers: {
+      total: Object.keys(breakdown).length === 0 ? 0 : sumKnown(Object.values(breakdown)),
+      breakdown,
+    },
     platformPerformance,
-    period: { start: new Date(start).toISOString(), end: query.now.toISOString() },
+    period: { start: new Date(start).toISOString(), end: new Date(end).toISOString() },
   }
 }
 
 export function expectedTimeline(history: UserHistory, query: AnalyticsQuery) {
-  const start = findWindowStart(query)
+  const { start, end } = findWindow(query)
   const pairs = groupByPair(history, query.platform)
   const toDate = (instant: number) => toLocalTime(instant, query.timezone).date
   return listDates(query).map((date) => {
-    const isOnDate = (instant: number) => instant >= start && toDate(instant) === date
+    const isOnDate = (instant: number) => instant >= start && instant <= end && toDate(instant) === date
     const gained = (metric: Metric) => sum(pairs.map((pair) => computeGain(pair, metric, isOnDate)))
     const [likes, comments, shares] = [gained('likes'), gained('comments'), gained('shares')]
     const entries = history.posts.flatMap(({ platformStatuses }) => platformStatuses)
@@ -210,7 +235,7 @@ export function expectedTimeline(history: UserHistory, query: AnalyticsQuery) {
 }
 
 export function expectedGrowth(history: UserHistory, query: AnalyticsQuery) {
-  const start = findWindowStart(query)
+  const { start } = findWindow(query)
   const toDate = (instant: number) => toLocalTime(instant, query.timezone).date
   const rows = []
   for (const date of listDates(query)) {
@@ -274,15 +299,22 @@ export function expectedHeatmap(history: UserHistory, query: AnalyticsQuery) {
         const local = toLocalTime(completedAt.getTime(), query.timezone)
         return local.weekday === day && local.hour === hour
       })
-      cells.push({
-        day,
-        hour,
-        value: mean(published.map(({ totalEngagement }) => totalEngagement)) ?? 0,
-        postCount: published.length,
-      })
+      const value = published.length === 0 ? 0 : mean(published.map(({ totalEngagement }) => totalEngagement))
+      const known = published.filter(({ totalEngagement }) => totalEngagement !== null)
+      const posts = new Set(known.map(({ postId }) => postId)).size
+      cells.push({ day, hour, value, posts, postCount: published.length })
     }
   }
-  return cells
+  const average = mean(latest.map(({ totalEngagement }) => totalEngagement)) ?? 0
+  // The sort is stable, so equal hours stay in the order of the week.
+  const best = cells
+    .filter(({ value, posts }) => posts >= 3 && value! > average)
+    .sort((one, other) => other.value! - one.value! || other.posts - one.posts)
+    .slice(0, 3)
+  return cells.map((cell) => {
+    const { posts: _, ...shown } = cell
+    return best.includes(cell) ? { ...shown, rank: best.indexOf(cell) + 1 } : shown
+  })
 }
 
 /** Returns the last snapshot of a post by platform, as responses with the post show it. */

@@ -33,8 +33,17 @@ const STATUSES = {
 
 export const platform = z.enum(PLATFORMS)
 export const status = z.enum(STATUSES)
-export const period = z.enum(['7d', '30d']).describe('The last 7 or 30 days, with today; the default is 30d')
 export const accountId = z.string().min(1).max(MAX_ID_LENGTH).describe('The accountId of list_accounts')
+
+/** The figures that a read of analytics covers. */
+export const analyticsFilters = {
+  period: z.enum(['7d', '30d']).optional().describe('The last 7 or 30 days, with today; the default is 30d'),
+  from: z.string().max(100).optional().describe('First date (2027-05-01) or date-time, instead of period'),
+  to: z.string().max(100).optional().describe('Last date or date-time; at most 400 days in all'),
+  platform: platform.optional(),
+  accounts: z.array(accountId).min(1).max(MAX_ACCOUNTS).optional().describe('Only these accounts'),
+}
+
 export const postId = z
   .string()
   .regex(/^[\da-f]{24}$/)

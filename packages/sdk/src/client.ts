@@ -13,6 +13,9 @@ type Query<P extends PathWith<'GET'>> =
   NonNullable<paths[P]['get']> extends { parameters: { query?: infer Q } } ? Q : never
 type Filters<P extends PathWith<'GET'>> = Omit<NonNullable<Query<P>>, 'page'>
 
+/** The reads of analytics, by their path. */
+type Figures = 'overview' | 'timeline' | 'growth' | 'posts/top' | 'platforms' | 'heatmap'
+
 export interface ConnectOptions extends CallOptions {
   /** False adds an account. By default it takes the place of the default account of its platform. */
   replace?: boolean | undefined
@@ -180,6 +183,16 @@ export function createClient(options: ClientOptions) {
       /** Returns the mean engagement by weekday and hour. */
       heatmap: (query: Query<'/api/analytics/heatmap'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/analytics/heatmap', { query, ...call }),
+      /** Downloads the figures of any of these reads as CSV. */
+      download: <F extends Figures>(
+        figures: F,
+        query: Query<`/api/analytics/${F}`> = {} as never,
+        call: CallOptions = {},
+      ): Promise<Blob> =>
+        transport.send(
+          { method: 'GET', path: `/api/analytics/${figures}`, query: { ...(query as object), format: 'csv' }, ...call },
+          (response) => response.blob(),
+        ),
     },
 
     events: {

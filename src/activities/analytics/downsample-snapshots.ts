@@ -1,5 +1,7 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity'
-import { findDownsampledUntil, selectSuperseded, toPairKey, toWeek } from '../../domain/analytics/snapshots.ts'
+import { isSameDay } from '../../domain/analytics/calendar.ts'
+import { findDownsampledUntil, selectSuperseded, toPairKey } from '../../domain/analytics/snapshots.ts'
+import type { User } from '../../domain/users/user.ts'
 import type { SnapshotCounts } from '../../store/analytics/snapshots.ts'
 import type { DownsampledPage, DownsampleCursor } from '../../workflows/contract/analytics.ts'
 import type { Context } from '../../context.ts'
@@ -7,23 +9,25 @@ import type { Context } from '../../context.ts'
 /** Users per page. */
 const PAGE = 100
 
-/** Reduces snapshots that no read needs any more to the last ones of each week (ADR "Due metrics are claimed under a lease, in a lane per server"). */
+/** Reduces snapshots that no read needs any more to the last ones of each day (ADR "Due metrics are claimed under a lease, in a lane per server"). */
 export function createDownsampleActivities({ snapshots, users, clock }: Context) {
-  async function downsampleUser(userId: string, { from, until }: DownsampleCursor): Promise<number> {
+  async function downsampleUser(user: Pick<User, '_id' | 'timezone'>, cursor: DownsampleCursor): Promise<number> {
+    const { _id: userId, timezone } = user
+    const { from, until } = cursor
     let removed = 0
-    let week: SnapshotCounts[] = []
-    const finishWeek = async () => {
-      const pairs = [...Map.groupBy(week, toPairKey).values()]
+    let day: SnapshotCounts[] = []
+    const finishDay = async () => {
+      const pairs = [...Map.groupBy(day, toPairKey).values()]
       const ids = pairs.flatMap((ofPair) => selectSuperseded(ofPair).map(({ _id }) => _id))
       if (ids.length > 0) removed += await snapshots.remove(userId, ids)
-      week = []
+      day = []
     }
     const range = [from === null ? null : new Date(from), new Date(until)] as const
     for await (const snapshot of snapshots.listBetween(userId, ...range)) {
-      if (week[0] && toWeek(week[0]).getTime() !== toWeek(snapshot).getTime()) await finishWeek()
-      week.push(snapshot)
+      if (day[0] && !isSameDay(day[0].takenAt, snapshot.takenAt, timezone)) await finishDay()
+      day.push(snapshot)
     }
-    await finishWeek()
+    await finishDay()
     return removed
   }
 
@@ -40,14 +44,14 @@ export function createDownsampleActivities({ snapshots, users, clock }: Context)
     /** Downsamples the snapshots of the next users. It may be repeated. */
     async downsampleSnapshotsPage(cursor: DownsampleCursor): Promise<DownsampledPage> {
       const signal = cancellationSignal()
-      const userIds = await users.listIds({ after: cursor.afterUserId, limit: PAGE })
+      const page = await users.listTimezones({ after: cursor.afterUserId, limit: PAGE })
       let removed = 0
-      for (const userId of userIds) {
+      for (const user of page) {
         signal.throwIfAborted()
-        removed += await downsampleUser(userId, cursor)
+        removed += await downsampleUser(user, cursor)
         heartbeat(removed)
       }
-      return { removed, next: userIds.length < PAGE ? null : { ...cursor, afterUserId: userIds.at(-1)! } }
+      return { removed, next: page.length < PAGE ? null : { ...cursor, afterUserId: page.at(-1)!._id } }
     },
   }
 }

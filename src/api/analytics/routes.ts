@@ -1,18 +1,30 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
 import { refreshMetrics } from '../../commands/analytics/refresh-metrics.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
+import { CSV_TYPE } from '../shared/csv.ts'
 import { IdParam, toPage } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentSnapshot, presentSnapshots } from '../shared/schemas/snapshot.ts'
 import { createAnalyticsReader } from './analytics-reader.ts'
 import {
+  tabulateGrowth,
+  tabulateHeatmap,
+  tabulateOverview,
+  tabulatePlatforms,
+  tabulateTimeline,
+  tabulateTopPosts,
+  toCsv,
+  type Table,
+} from './csv.ts'
+import {
+  figures,
   Growth,
   Heatmap,
   Overview,
-  PeriodQuery,
   PlatformList,
-  PlatformQuery,
+  ReadQuery,
   RefreshedMetrics,
   RefreshQuery,
   Timeline,
@@ -20,7 +32,11 @@ import {
   TopQuery,
 } from './schema.ts'
 
-const READING = { keyScope: 'analytics:read', errors: ['NOT_FOUND'] } as const
+const READING = {
+  keyScope: 'analytics:read',
+  errors: ['NOT_FOUND'],
+  responseHeaders: { 200: ['Content-Disposition'] },
+} as const
 
 /** Analytics of the signed-in user. */
 export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -31,11 +47,15 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('analytics', 'getOverview', 'Get totals, followers and platform performance', READING),
-        querystring: PeriodQuery,
-        response: { 200: success(Overview), ...errorResponses },
+        querystring: ReadQuery,
+        response: { 200: figures(Overview), ...errorResponses },
       },
     },
-    async ({ user, query }) => ok('Analytics overview fetched', await reader.overview(user, query)),
+    async ({ user, query: { format, ...query } }, reply) => {
+      const data = await reader.overview(user, query)
+      if (format === 'csv') return sendCsv(reply, tabulateOverview(data))
+      return ok('Analytics overview fetched', data)
+    },
   )
 
   app.get(
@@ -43,11 +63,15 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('analytics', 'getTimeline', 'Get daily engagement', READING),
-        querystring: PlatformQuery,
-        response: { 200: success(Timeline), ...errorResponses },
+        querystring: ReadQuery,
+        response: { 200: figures(Timeline), ...errorResponses },
       },
     },
-    async ({ user, query }) => ok('Analytics timeline fetched', await reader.timeline(user, query)),
+    async ({ user, query: { format, ...query } }, reply) => {
+      const data = await reader.timeline(user, query)
+      if (format === 'csv') return sendCsv(reply, tabulateTimeline(data))
+      return ok('Analytics timeline fetched', data)
+    },
   )
 
   app.get(
@@ -55,11 +79,15 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('analytics', 'getFollowerGrowth', 'Get daily follower counts', READING),
-        querystring: PlatformQuery,
-        response: { 200: success(Growth), ...errorResponses },
+        querystring: ReadQuery,
+        response: { 200: figures(Growth), ...errorResponses },
       },
     },
-    async ({ user, query }) => ok('Follower growth fetched', await reader.growth(user, query)),
+    async ({ user, query: { format, ...query } }, reply) => {
+      const data = await reader.growth(user, query)
+      if (format === 'csv') return sendCsv(reply, tabulateGrowth(data))
+      return ok('Follower growth fetched', data)
+    },
   )
 
   app.get(
@@ -68,12 +96,13 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       schema: {
         ...operation('analytics', 'getTopPosts', 'Get the top posts; posts without the metric come last', READING),
         querystring: TopQuery,
-        response: { 200: success(TopPosts), ...errorResponses },
+        response: { 200: figures(TopPosts), ...errorResponses },
       },
     },
-    async ({ user, query }) => {
-      const { limit } = toPage({ page: 1, limit: query.limit })
-      return ok('Top posts fetched', await reader.top(user, { ...query, limit }))
+    async ({ user, query: { format, ...query } }, reply) => {
+      const data = await reader.top(user, { ...query, limit: toPage({ page: 1, limit: query.limit }).limit })
+      if (format === 'csv') return sendCsv(reply, tabulateTopPosts(data))
+      return ok('Top posts fetched', data)
     },
   )
 
@@ -82,11 +111,15 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('analytics', 'getPlatformPerformance', 'Get totals per platform, best first', READING),
-        querystring: PeriodQuery,
-        response: { 200: success(PlatformList), ...errorResponses },
+        querystring: ReadQuery,
+        response: { 200: figures(PlatformList), ...errorResponses },
       },
     },
-    async ({ user, query }) => ok('Platform performance fetched', await reader.platforms(user, query)),
+    async ({ user, query: { format, ...query } }, reply) => {
+      const data = await reader.platforms(user, query)
+      if (format === 'csv') return sendCsv(reply, tabulatePlatforms(data))
+      return ok('Platform performance fetched', data)
+    },
   )
 
   app.get(
@@ -94,11 +127,15 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('analytics', 'getHeatmap', 'Get engagement by weekday and hour', READING),
-        querystring: PeriodQuery,
-        response: { 200: success(Heatmap), ...errorResponses },
+        querystring: ReadQuery,
+        response: { 200: figures(Heatmap), ...errorResponses },
       },
     },
-    async ({ user, query }) => ok('Engagement heatmap fetched', await reader.heatmap(user, query)),
+    async ({ user, query: { format, ...query } }, reply) => {
+      const data = await reader.heatmap(user, query)
+      if (format === 'csv') return sendCsv(reply, tabulateHeatmap(data))
+      return ok('Engagement heatmap fetched', data)
+    },
   )
 
   app.post(
@@ -125,4 +162,11 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       })
     },
   )
+}
+
+/** Sends the figures as a file with the name of their route. */
+function sendCsv(reply: FastifyReply, table: Table): string {
+  const name = reply.request.routeOptions.url!.replace('/api/', '').replaceAll('/', '-')
+  reply.type(CSV_TYPE).header('content-disposition', `attachment; filename="postonce-${name}.csv"`)
+  return toCsv(table)
 }

@@ -1,28 +1,57 @@
-import { Type, type Static } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { PERIODS, RANKINGS, type Period, type Ranking } from '../../domain/analytics/analytics.ts'
+import { MAX_PERIOD_DAYS } from '../../domain/analytics/period.ts'
 import { PostSchema } from '../posts/schemas/post.ts'
 import { byPlatform, Instant, nullable, stringEnum, pageFields, PlatformName } from '../shared/schemas/common.ts'
+import { success } from '../shared/schemas/envelope.ts'
 import { AccountSnapshots, derivedFields, metricFields, SnapshotSchema } from '../shared/schemas/snapshot.ts'
 
-const period = stringEnum<Period>(PERIODS, {
-  title: 'Period',
-  default: '30d',
-  description: "Days in the user's timezone: today and the 6 or 29 days before",
-})
+const MAX_ACCOUNTS = 100
 
-const account = Type.Optional(
-  Type.String({ maxLength: 100, description: 'Id of a connected account; without it, all accounts' }),
-)
+const bound = (description: string) =>
+  Type.String({ maxLength: 100, description, examples: ['2026-05-01', '2026-05-01T09:30:00Z'] })
 
-export const PeriodQuery = Type.Object({ period, account })
-export const PlatformQuery = Type.Object({ period, platform: Type.Optional(PlatformName), account })
-export const TopQuery = Type.Object({
-  period,
+const readFields = {
+  period: Type.Optional(
+    stringEnum<Period>(PERIODS, {
+      title: 'Period',
+      description: "Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from`",
+    }),
+  ),
+  from: Type.Optional(bound('The first date-time, or the start of this date in your timezone; replaces `period`')),
+  to: Type.Optional(
+    bound(
+      `The last date-time, or the end of this date in your timezone; now by default, and at most ${MAX_PERIOD_DAYS} days`,
+    ),
+  ),
   platform: Type.Optional(PlatformName),
-  account,
+  accounts: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      minItems: 1,
+      maxItems: MAX_ACCOUNTS,
+      uniqueItems: true,
+      description: 'Ids of connected accounts; without them, all accounts',
+    }),
+  ),
+  format: stringEnum(['json', 'csv'] as const, {
+    default: 'json',
+    description: '`csv` has a row per item, where an empty cell means unknown',
+  }),
+}
+
+export const ReadQuery = Type.Object(readFields)
+export const TopQuery = Type.Object({
+  ...readFields,
   sortBy: stringEnum<Ranking>(RANKINGS, { default: 'totalEngagement' }),
   limit: { ...pageFields.limit, default: 5 },
 })
+
+/** The response with these figures, as JSON or CSV. */
+export const figures = <T extends TSchema>(data: T) =>
+  Type.Unsafe<{ success: true; message: string; data: Static<T> } | string>({
+    description: 'The figures',
+    content: { 'application/json': { schema: success(data) }, 'text/csv': { schema: Type.String() } },
+  })
 
 const Count = Type.Integer()
 const Rate = nullable(Type.Number({ description: 'Engagement as a fraction of the followers' }))
@@ -68,7 +97,12 @@ export const Overview = Type.Object(
       totalImpressions: nullable(Type.Integer({ description: 'Null when no platform reports it' })),
       totalReach: nullable(Type.Integer({ description: 'Null when no platform reports it' })),
       avgEngagementRate: Rate,
-      engagementChangePercent: nullable(Type.Number({ description: 'Change of engagement from the previous period' })),
+      engagementChangePercent: nullable(
+        Type.Number({
+          description:
+            'Change of engagement from the period of the same length before; null when that one gained none, or is no longer stored',
+        }),
+      ),
     }),
     followers: Type.Object({
       total: nullable(Type.Integer({ description: 'Sum of the known counts; null when none is known' })),
@@ -76,7 +110,7 @@ export const Overview = Type.Object(
       accounts: FollowersByAccount,
     }),
     platformPerformance: PlatformList,
-    period: Type.Object({ start: Instant, end: Instant }, { description: 'From the start of the first day until now' }),
+    period: Type.Object({ start: Instant, end: Instant }, { description: 'Until now at the latest' }),
   },
   { title: 'AnalyticsOverview' },
 )
@@ -129,8 +163,21 @@ export const Heatmap = Type.Array(
   Type.Object({
     day: Type.Integer({ minimum: 0, maximum: 6, description: '0 is Sunday' }),
     hour: Type.Integer({ minimum: 0, maximum: 23 }),
-    value: Type.Number({ description: 'Mean engagement of posts published in that hour' }),
+    value: nullable(
+      Type.Number({
+        description:
+          'Mean engagement of posts published in that hour; 0 without posts, null when it is not known for any of them',
+      }),
+    ),
     postCount: Count,
+    rank: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3,
+        description:
+          'Marks the three best hours, of those with at least three posts and a value above the average post',
+      }),
+    ),
   }),
   { description: 'Every hour of the week' },
 )
@@ -155,4 +202,5 @@ export const RefreshedMetrics = Type.Object(
   { title: 'RefreshedMetrics' },
 )
 
+export type OverviewView = Static<typeof Overview>
 export type TopPost = Static<typeof TopPosts>[number]

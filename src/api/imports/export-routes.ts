@@ -8,6 +8,7 @@ import { MINUTE } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { parseFilters } from '../posts/list-query.ts'
+import { CSV_FORMAT, CSV_TYPE } from '../shared/csv.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
 import { errorResponses } from '../shared/schemas/envelope.ts'
 import { ExportedPosts, ExportQuery } from './schema.ts'
@@ -55,15 +56,14 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         // Fastify sends a stream as it is; no schema serializes it.
         return createJsonStream(posts, request.deadline)
       }
-      reply.type('text/csv; charset=utf-8')
+      reply.type(CSV_TYPE)
       return toCsvStream(presentEach(posts, toCsvRecord, request.log), request.deadline)
     },
   )
 }
 
-/** Every text is in quotes, so that line ends inside of it survive. Spreadsheets need the byte order mark to recognise UTF-8. */
 function toCsvStream(records: AsyncIterable<CsvRecord>, signal: AbortSignal): Readable {
-  const csv = addAbortSignal(signal, stringify({ header: true, columns: CSV_COLUMNS, bom: true, quoted_string: true }))
+  const csv = addAbortSignal(signal, stringify({ ...CSV_FORMAT, columns: CSV_COLUMNS }))
   // An error destroys both streams, and the client sees that the download ended early.
   return pipeline(Readable.from(records), csv, () => {})
 }

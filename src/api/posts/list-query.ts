@@ -38,7 +38,7 @@ export function parseFilters(
  * Parses the bounds of a range of dates.
  * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
  */
-function parseRange(query: Pick<ListQuery, 'from' | 'to'>, timezone: string): Pick<PostQuery, 'from' | 'to'> {
+export function parseRange(query: Pick<ListQuery, 'from' | 'to'>, timezone: string): Pick<PostQuery, 'from' | 'to'> {
   const problems: Problem[] = []
   const bound = (path: 'from' | 'to') => {
     const value = query[path]

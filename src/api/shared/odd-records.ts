@@ -32,7 +32,9 @@ export async function* presentEach<T, Presented>(
 export const oddRecords = fastifyPlugin(
   async (app: FastifyInstance) => {
     app.addHook('preSerialization', async (request, reply, payload) => {
-      const serialize = reply.getSerializationFunction(String(reply.statusCode)) as Serialize | undefined
+      const status = String(reply.statusCode)
+      const byType = reply.getSerializationFunction(status, 'application/json')
+      const serialize = (byType ?? reply.getSerializationFunction(status)) as Serialize | undefined
       if (!serialize) return payload
       reply.serializer((value: object) => {
         // An error of the serialization has replaced the response.

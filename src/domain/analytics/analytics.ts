@@ -61,13 +61,13 @@ export const PERIODS = ['7d', '30d'] as const
 
 export type Period = (typeof PERIODS)[number]
 
-/** The period of an analytics query: whole days in the user's timezone, ending now. */
+/** The period of an analytics query, from its first instant to its last. */
 export interface Window {
   start: Date
   end: Date
 }
 
-/** Returns the window of the same length that ends where this one starts. */
+/** Returns the window of the same length that ends just before this one starts. */
 export function toPrecedingWindow({ start, end }: Window): Window {
-  return { start: new Date(2 * start.getTime() - end.getTime()), end: start }
+  return { start: new Date(2 * start.getTime() - end.getTime() - 1), end: new Date(start.getTime() - 1) }
 }

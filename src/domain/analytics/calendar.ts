@@ -28,6 +28,11 @@ export function listDays({ start, end }: Window, timezone: string): CalendarDay[
   return days.map((day) => ({ ...day, date: day.date.toString() }))
 }
 
+/** Returns how many calendar days in the user's timezone the later instant is after the earlier one. */
+export function countDaysBetween(earlier: Date, later: Date, timezone: string): number {
+  return toZoned(earlier, timezone).toPlainDate().until(toZoned(later, timezone).toPlainDate()).days
+}
+
 export function isSameDay(one: Date, other: Date, timezone: string): boolean {
   return toZoned(one, timezone).toPlainDate().equals(toZoned(other, timezone).toPlainDate())
 }

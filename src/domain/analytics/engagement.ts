@@ -13,15 +13,16 @@ export const NOTHING_KNOWN: LastKnown = { likes: null, comments: null, shares: n
  * Computes the gains of each interval over the values known before it. Intervals are in order of time. The first known value
  * counts from 0, and decreases count as 0. Only the last value of an interval counts, because fluctuating counts would otherwise
  * appear to gain with every snapshot.
+ * @param hasExpired true when the first snapshots of the post may have expired; its first known value then is no gain
  */
-export function computeGains(before: LastKnown, intervals: LastKnown[]): Gains[] {
+export function computeGains(before: LastKnown, intervals: LastKnown[], hasExpired = false): Gains[] {
   const known = { ...before }
   return intervals.map((interval) => {
     const gains = { likes: 0, comments: 0, shares: 0 }
     for (const name of ENGAGEMENTS) {
       const value = interval[name]
       if (value === null) continue
-      gains[name] = Math.max(0, value - (known[name] ?? 0))
+      gains[name] = Math.max(0, value - (known[name] ?? (hasExpired ? value : 0)))
       known[name] = value
     }
     return gains
@@ -34,6 +35,7 @@ export function sumGains({ likes, comments, shares }: Gains): number {
 
 /** Known values of a post on a platform, for the days of a window that have snapshots. */
 export interface PairHistory {
+  completedAt: Date
   before: LastKnown
   days: (LastKnown & { day: number })[]
 }
@@ -47,16 +49,18 @@ export interface TimelineDay extends Gains {
 /**
  * Builds the engagement timeline of a window.
  * @param completions completed deliveries by index of the day
+ * @param storedSince the age of the oldest snapshots that have not expired
  */
 export function buildEngagementTimeline(
   days: CalendarDay[],
   pairs: PairHistory[],
   completions: ReadonlyMap<number, number>,
+  storedSince: Date,
 ): TimelineDay[] {
   const sums = days.map(() => ({ likes: 0, comments: 0, shares: 0 }))
-  for (const { before, days: known } of pairs) {
+  for (const { before, days: known, completedAt } of pairs) {
     const inOrder = known.toSorted((one, other) => one.day - other.day)
-    computeGains(before, inOrder).forEach((gains, index) => {
+    computeGains(before, inOrder, completedAt < storedSince).forEach((gains, index) => {
       const sum = sums[inOrder[index]!.day]!
       for (const name of ENGAGEMENTS) sum[name] += gains[name]
     })

@@ -61,13 +61,21 @@ export interface Followers {
   accounts?: Record<string, number>
 }
 
-/** Returns the followers of the connected accounts by their latest counts. */
-export function countFollowers(connected: ReadonlySet<Platform>, latest: FollowerCount[], endings: Endings): Followers {
-  const current = latest.filter((count) => !hasEnded(count, endings))
+/**
+ * Returns the followers at an instant by the last counts until then, and null for each connected platform without one.
+ * @param connected the platforms that are connected now
+ */
+export function countFollowers(
+  connected: ReadonlySet<Platform>,
+  latest: FollowerCount[],
+  endings: Endings,
+  at: Date,
+): Followers {
+  const current = latest.filter((count) => !hasEnded(count, endings, new Date(at.getTime() + 1)))
   const breakdown = collectByPlatform((platform) => {
-    if (!connected.has(platform)) return undefined
     const mine = current.filter((count) => count.platform === platform)
-    return mine.length === 0 ? null : sumOf(mine)
+    if (mine.length === 0) return connected.has(platform) ? null : undefined
+    return sumOf(mine)
   })
   return { total: sumFollowers(breakdown), breakdown, ...listByAccount(current) }
 }
@@ -82,9 +90,9 @@ function listByAccount(counts: readonly FollowerCount[]): { accounts?: Record<st
 
 const sumOf = (counts: readonly FollowerCount[]): number => counts.reduce((sum, { followers }) => sum + followers, 0)
 
-/** Returns true when the counted account was disconnected or replaced after the count (and before `before`, if given). */
-function hasEnded({ accountId, takenAt }: FollowerCount, endings: Endings, before?: Date): boolean {
-  return (endings[accountId] ?? []).some((at) => at >= takenAt && (!before || at < before))
+/** Returns true when the counted account was disconnected or replaced after the count and before `before`. */
+function hasEnded({ accountId, takenAt }: FollowerCount, endings: Endings, before: Date): boolean {
+  return (endings[accountId] ?? []).some((at) => at >= takenAt && at < before)
 }
 
 function collectByPlatform<T>(getValue: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {

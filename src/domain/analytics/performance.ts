@@ -60,6 +60,7 @@ function rank<P extends Performance>(rows: P[], getName: (row: P) => string): P[
 
 /** One post on one platform over two consecutive windows. */
 export interface ComparedPair {
+  completedAt: Date
   /** Latest snapshot of the current window; null when there is none. */
   latest: PairMetrics | null
   /** Last known values before both windows, in the first, and in the current one. */
@@ -82,10 +83,14 @@ export interface OverviewStats {
   engagementChangePercent: number | null
 }
 
-/** @param publishedPosts how many distinct posts were published in the current window */
+/**
+ * @param publishedPosts how many distinct posts were published in the current window
+ * @param storedSince the age of the oldest snapshots that have not expired
+ */
 export function buildOverview(
   compared: ComparedPair[],
   publishedPosts: number,
+  storedSince: Date,
 ): {
   stats: OverviewStats
   platformPerformance: PlatformPerformance[]
@@ -99,16 +104,16 @@ export function buildOverview(
     totalImpressions: sumKnown(pairs.map(({ impressions }) => impressions)),
     totalReach: sumKnown(pairs.map(({ reach }) => reach)),
     avgEngagementRate: averageKnown(pairs.map(({ engagementRate }) => engagementRate)),
-    engagementChangePercent: computeChangePercent(compared),
+    engagementChangePercent: computeChangePercent(compared, storedSince),
   }
   return { stats, platformPerformance }
 }
 
 /** Returns the change in percent with two decimals; null when the preceding window gained no engagement. */
-function computeChangePercent(compared: ComparedPair[]): number | null {
+function computeChangePercent(compared: ComparedPair[], storedSince: Date): number | null {
   let [before, now] = [0, 0]
   for (const pair of compared) {
-    const [previous, current] = computeGains(pair.before, [pair.previous, pair.current])
+    const [previous, current] = computeGains(pair.before, [pair.previous, pair.current], pair.completedAt < storedSince)
     before += sumGains(previous!)
     now += sumGains(current!)
   }
@@ -119,26 +124,50 @@ export interface HeatCell {
   /** 0 is Sunday. */
   day: number
   hour: number
-  /** Mean known engagement of the posts published in that hour. */
-  value: number
+  /** Mean known engagement of the posts published in that hour: 0 without posts, null when none of them has a known one. */
+  value: number | null
   postCount: number
+  /** 1 to 3 for the best hours, where enough posts show it. */
+  rank?: number
 }
 
 const HOURS = 24
+const MAX_BEST_HOURS = 3
+/** Distinct posts with a known engagement that an hour needs as evidence. */
+const MIN_EVIDENCE = 3
 
-/** Builds the cells of all hours of a week in the user's timezone. */
+/** Builds the cells of all hours of a week in the user's timezone, and ranks the best ones. */
 export function buildHeatmap(pairs: PairMetrics[], timezone: string): HeatCell[] {
-  const cells = Array.from({ length: 7 * HOURS }, (): (number | null)[] => [])
-  for (const { completedAt, totalEngagement } of pairs) {
+  const byHour = Map.groupBy(pairs, ({ completedAt }) => {
     const { day, hour } = toHourOfWeek(completedAt, timezone)
-    cells[day * HOURS + hour]!.push(totalEngagement)
-  }
-  return cells.map((engagements, index) => ({
-    day: Math.floor(index / HOURS),
-    hour: index % HOURS,
-    value: averageKnown(engagements) ?? 0,
-    postCount: engagements.length,
-  }))
+    return day * HOURS + hour
+  })
+  const best = findBestHours(byHour, averageEngagement(pairs) ?? 0)
+  return Array.from({ length: 7 * HOURS }, (_, index) => {
+    const published = byHour.get(index) ?? []
+    const cell = { day: Math.floor(index / HOURS), hour: index % HOURS, postCount: published.length }
+    const value = published.length === 0 ? 0 : averageEngagement(published)
+    return { ...cell, value, ...(best.includes(index) && { rank: best.indexOf(index) + 1 }) }
+  })
+}
+
+/** Returns the hours whose posts have the highest engagement on average, best first: with evidence, and above the average of all posts. */
+function findBestHours(byHour: ReadonlyMap<number, PairMetrics[]>, average: number): number[] {
+  return [...byHour]
+    .map(([index, published]) => ({
+      index,
+      value: averageEngagement(published) ?? 0,
+      evidence: new Set(published.flatMap(({ postId, totalEngagement }) => (totalEngagement === null ? [] : postId)))
+        .size,
+    }))
+    .filter(({ value, evidence }) => evidence >= MIN_EVIDENCE && value > average)
+    .toSorted((one, other) => other.value - one.value || other.evidence - one.evidence || one.index - other.index)
+    .slice(0, MAX_BEST_HOURS)
+    .map(({ index }) => index)
+}
+
+function averageEngagement(pairs: readonly PairMetrics[]): number | null {
+  return averageKnown(pairs.map(({ totalEngagement }) => totalEngagement))
 }
 
 /** Returns the sum of the known values; 0 when none is known. */

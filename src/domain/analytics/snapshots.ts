@@ -72,28 +72,23 @@ function hasSameCounts(one: PostCounts, other: PostCounts): boolean {
   return (Object.keys(NO_COUNTS) as (keyof PostCounts)[]).every((name) => one[name] === other[name])
 }
 
-/** Reads compare a period of up to 30 days with the one before it, and include snapshots that began before these. */
+/** Reads compare 30 days until now with as long before, whose parts are not whole days, and include snapshots that began before these. */
 const COMPLETE_HISTORY_MS = 60 * DAY + DAY + LONGEST_SNAPSHOT_MS
 const WEEK_MS = 7 * DAY
 
-/** Returns the instant until which snapshots are downsampled now: the end of a week. */
+/** Returns the instant until which snapshots are downsampled now: the end of a week, because once a week is often enough. */
 export function findDownsampledUntil(now: Date): Date {
   return toSlot(new Date(now.getTime() - COMPLETE_HISTORY_MS), WEEK_MS)
 }
 
-/** Returns the start of the week of a snapshot. Weeks begin at the same instant for all users. */
-export function toWeek({ takenAt }: Pick<SeenCounts, 'takenAt'>): Date {
-  return toSlot(takenAt, WEEK_MS)
-}
-
 /**
- * Selects the snapshots that downsampling removes: the last one of a week remains, and the one with the last known value of each metric
- * that reads show as known before their period.
- * @param ofWeek the snapshots of a post on one account in one week, in the order of time
+ * Selects the snapshots that downsampling removes, because reads of whole days do not need them: the last one of a day remains, and the
+ * one with the last known value of each metric.
+ * @param ofDay the snapshots of a post on one account on one day of the user, in the order of time
  */
-export function selectSuperseded<S extends Pick<PostCounts, (typeof ENGAGEMENTS)[number]>>(ofWeek: readonly S[]): S[] {
+export function selectSuperseded<S extends Pick<PostCounts, (typeof ENGAGEMENTS)[number]>>(ofDay: readonly S[]): S[] {
   const unknown = new Set<(typeof ENGAGEMENTS)[number]>(ENGAGEMENTS)
-  return ofWeek
+  return ofDay
     .toReversed()
     .filter((snapshot, index) => {
       const known = [...unknown].filter((name) => snapshot[name] !== null)

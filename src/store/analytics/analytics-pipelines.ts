@@ -1,4 +1,4 @@
-import { ENGAGEMENTS, toPrecedingWindow, type Ranking, type Window } from '../../domain/analytics/analytics.ts'
+import { ENGAGEMENTS, type Ranking, type Window } from '../../domain/analytics/analytics.ts'
 import { LONGEST_SNAPSHOT_MS } from '../../domain/analytics/snapshots.ts'
 import type { CalendarDay } from '../../domain/analytics/calendar.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
@@ -11,11 +11,11 @@ export interface Aggregation {
   stages: Record<string, unknown>[]
 }
 
-/** The user, the platform and the account of the snapshots; null means all. */
+/** The user, the platform and the accounts of the snapshots; null means all. */
 export interface Scope {
   userId: string
   platform: Platform | null
-  account?: { accountId: string; platform: Platform; platformId: string } | null
+  accounts?: { accountId: string; platform: Platform; platformId: string }[] | null
 }
 
 type Fields = Record<string, unknown>
@@ -43,11 +43,11 @@ const SHOWN = [
 ] as const
 
 /** The latest snapshot in the window of every pair of post and platform. */
-export function latestPairs(scope: Scope, { start }: Window): Aggregation {
+export function latestPairs(scope: Scope, window: Window): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      ...matchSeenSince(scope, start),
+      ...matchSeenIn(scope, window),
       { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(SUMMED) } },
       { $project: { _id: 0, ...PAIR_OF_ID, ...ACCOUNT, completedAt: 1, ...pickFields('latest', SUMMED) } },
     ],
@@ -55,11 +55,11 @@ export function latestPairs(scope: Scope, { start }: Window): Aggregation {
 }
 
 /** The best pairs with their posts. Unknown values come last; among equal ones the latest publication comes first. */
-export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit: number): Aggregation {
+export function topPairs(scope: Scope, window: Window, sortBy: Ranking, limit: number): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      ...matchSeenSince(scope, start),
+      ...matchSeenIn(scope, window),
       { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(['lastSeenAt', ...SHOWN]) } },
       { $sort: { [`latest.${sortBy}`]: -1, completedAt: -1, '_id.postId': -1, '_id.platform': 1, '_id.target': 1 } },
       { $limit: limit },
@@ -87,67 +87,70 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
 }
 
 /** The last known values of every pair before the window and on each of its days, and the number of completions per day. */
-export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay[]): Aggregation {
+export function timelinePairs(scope: Scope, window: Window, days: CalendarDay[]): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      matchSince(scope, start),
+      matchTakenIn(scope, window),
       groupLastSnapshots({ day: findDayIndex(days, '$takenAt') }, ENGAGEMENTS),
       { $group: { _id: { ...PAIR_OF_ID, day: '$_id.day' }, ...COMPLETED, ...selectLastKnown('known') } },
       {
         $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...pickKnownValues('known') } } },
       },
-      ...addKnownBefore(scope, start, { days: '$days' }),
-      { $unionWith: { coll: 'posts', pipeline: countCompletions(scope, start, days) } },
+      ...addKnownBefore(scope, window.start, { days: '$days' }),
+      { $unionWith: { coll: 'posts', pipeline: countCompletions(scope, window, days) } },
     ],
   }
 }
 
 /** Counts completed deliveries from the posts: snapshots come later, and not from every platform. */
-function countCompletions(scope: Scope, start: Date, days: CalendarDay[]): Fields[] {
-  const selected = Object.entries(selectEntries(scope, start))
+function countCompletions(scope: Scope, window: Window, days: CalendarDay[]): Fields[] {
   return [
-    matchPublishedSince(scope, start),
+    matchPublishedIn(scope, window),
     { $unwind: '$platformStatuses' },
-    { $match: Object.fromEntries(selected.map(([name, value]) => [`platformStatuses.${name}`, value])) },
+    { $match: selectEntries(scope, window, 'platformStatuses.') },
     { $group: { _id: findDayIndex(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
     { $project: { _id: 0, day: '$_id', completed: 1 } },
   ]
 }
 
-/** Selects posts with a delivery completed since `start`. */
-function matchPublishedSince(scope: Scope, start: Date): Fields {
+/** Selects posts with a delivery completed in the window. */
+function matchPublishedIn(scope: Scope, window: Window): Fields {
   return {
     $match: {
       userId: scope.userId,
       // The index holds only posts that a platform accepted.
       publishedKeys: { $exists: true },
-      platformStatuses: { $elemMatch: selectEntries(scope, start) },
+      platformStatuses: { $elemMatch: selectEntries(scope, window) },
     },
   }
 }
 
-/** Selects the entries of posts that were published since `start`. */
-function selectEntries({ platform, account }: Scope, start: Date): Fields {
-  const on = account?.platform ?? platform
+/** Selects the entries of posts that were published in the window. @param path the prefix of their fields */
+function selectEntries({ platform, accounts }: Scope, { start, end }: Window, path = ''): Fields {
   return {
-    completedAt: { $gte: start },
-    ...(on && { platform: on }),
-    ...(account && { 'delivery.accountId': account.platformId }),
+    [`${path}completedAt`]: { $gte: start, $lte: end },
+    ...(platform && { [`${path}platform`]: platform }),
+    ...(accounts && {
+      $or: accounts.map((account) => ({
+        [`${path}platform`]: account.platform,
+        [`${path}delivery.accountId`]: account.platformId,
+      })),
+    }),
   }
 }
 
 /**
- * Every pair over the window and the one before it, the number of posts published in the window, and the last follower count of
- * every account.
+ * Every pair over the window and the time before it, the number of posts published in the window, and the last follower count of
+ * every account in or before it.
+ * @param since the start of the time with which the window is compared
  */
-export function comparedPairs(scope: Scope, window: Window): Aggregation {
-  const { start } = toPrecedingWindow(window)
+export function comparedPairs(scope: Scope, window: Window, since: Date): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      ...matchSeenSince(scope, start),
-      groupLastSnapshots({ taken: findPeriod(start, window.start) }, [...ENGAGEMENTS, 'lastSeenAt', ...SUMMED]),
+      ...matchSeenIn(scope, { start: since, end: window.end }),
+      groupLastSnapshots({ taken: findPeriod(since, window.start) }, [...ENGAGEMENTS, 'lastSeenAt', ...SUMMED]),
       {
         $group: {
           _id: PAIR_OF_ID,
@@ -157,7 +160,7 @@ export function comparedPairs(scope: Scope, window: Window): Aggregation {
           ...selectLastKnown('current', { $eq: ['$_id.taken', 'current'] }),
         },
       },
-      ...addKnownBefore(scope, start, {
+      ...addKnownBefore(scope, since, {
         latest: {
           $cond: [
             '$latest',
@@ -171,33 +174,33 @@ export function comparedPairs(scope: Scope, window: Window): Aggregation {
       {
         $unionWith: {
           coll: 'posts',
-          pipeline: [matchPublishedSince(scope, window.start), { $count: 'publishedPosts' }],
+          pipeline: [matchPublishedIn(scope, window), { $count: 'publishedPosts' }],
         },
       },
-      { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: selectLastFollowers(scope) } },
+      { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: selectLastFollowers(scope, window.end) } },
     ],
   }
 }
 
-function selectLastFollowers(scope: Scope): Fields[] {
+function selectLastFollowers(scope: Scope, until: Date): Fields[] {
   return [
-    matchAccounts(scope),
+    matchFollowers(scope, until),
     { $sort: { userId: 1, platform: 1, accountId: 1, slot: -1 } },
     { $group: { _id: COUNTED, takenAt: { $first: '$takenAt' }, followers: { $first: '$followers' } } },
     { $project: { _id: 0, counted: { ...COUNTED_OF_ID, takenAt: '$takenAt', followers: '$followers' } } },
   ]
 }
 
-function matchAccounts({ userId, platform, account }: Scope): Fields {
-  return { $match: { userId, ...(platform && { platform }), ...(account && { accountId: account.accountId }) } }
+function matchFollowers(scope: Scope, until: Date): Fields {
+  return { $match: { ...selectAccounts(scope), takenAt: { $lte: until } } }
 }
 
 /** The last count of each account before the days (day -1) and on each of them. */
-export function followerCounts(scope: Scope, days: CalendarDay[]): Aggregation {
+export function followerCounts(scope: Scope, { end }: Window, days: CalendarDay[]): Aggregation {
   return {
     collection: ACCOUNT_SNAPSHOTS,
     stages: [
-      matchAccounts(scope),
+      matchFollowers(scope, end),
       {
         $group: {
           _id: { ...COUNTED, day: findDayIndex(days, '$takenAt') },
@@ -230,12 +233,12 @@ export function latestOfPosts(userId: string, postIds: string[], platform?: Plat
 }
 
 /**
- * Selects snapshots whose last fetch was since `start`. The index finds the few that began earlier, because no snapshot covers more
- * than a day.
+ * Selects snapshots with a fetch in the window. The index finds the few that began earlier, because no snapshot covers more than a
+ * day.
  */
-function matchSeenSince(scope: Scope, start: Date): Fields[] {
+function matchSeenIn(scope: Scope, { start, end }: Window): Fields[] {
   return [
-    matchSince(scope, new Date(start.getTime() - LONGEST_SNAPSHOT_MS)),
+    matchTakenIn(scope, { start: new Date(start.getTime() - LONGEST_SNAPSHOT_MS), end }),
     { $match: { $or: [{ takenAt: { $gte: start } }, { lastSeenAt: { $gte: start } }] } },
   ]
 }
@@ -251,10 +254,19 @@ function findPeriod(previous: Date, current: Date): Fields {
   return { $cond: [isSince(current), 'current', { $cond: [isSince(previous), 'previous', 'earlier'] }] }
 }
 
-/** Selects snapshots that were stored since `start`. */
-function matchSince({ userId, platform, account }: Scope, start: Date): Fields {
-  const { accountId, platform: on = platform } = account ?? {}
-  return { $match: { userId, takenAt: { $gte: start }, ...(on && { platform: on }), ...(accountId && { accountId }) } }
+/** Selects snapshots that were stored in the window. */
+function matchTakenIn(scope: Scope, { start, end }: Window): Fields {
+  return { $match: { ...selectAccounts(scope), takenAt: { $gte: start, $lte: end } } }
+}
+
+/** Selects snapshots by the indexed platform, also where the accounts are known. */
+function selectAccounts({ userId, platform, accounts }: Scope): Fields {
+  const platforms = accounts && [...new Set(accounts.map((account) => account.platform))]
+  return {
+    userId,
+    ...(platforms && { platform: { $in: platforms }, accountId: { $in: accounts.map(({ accountId }) => accountId) } }),
+    ...(platform && { platform }),
+  }
 }
 
 /** Selects the latest record: records compare by their first field, `takenAt`. */
@@ -295,7 +307,13 @@ function addKnownBefore({ userId }: Scope, start: Date, fields: Fields): Fields[
   const bucket = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
   const ifOlder = { $cond: [{ $lt: ['$completedAt', start] }, '$_id.postId', '$$REMOVE'] }
   return [
-    { $group: { _id: bucket, pairs: { $push: { ...PAIR_OF_ID, ...fields } }, older: { $addToSet: ifOlder } } },
+    {
+      $group: {
+        _id: bucket,
+        pairs: { $push: { ...PAIR_OF_ID, completedAt: '$completedAt', ...fields } },
+        older: { $addToSet: ifOlder },
+      },
+    },
     {
       $lookup: {
         from: POST_SNAPSHOTS,

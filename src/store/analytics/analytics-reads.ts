@@ -58,10 +58,13 @@ export function createAnalyticsReads(connection: Connection) {
       return { pairs: rows.flatMap((row) => ('pairs' in row ? joinKnownBefore(row) : [])), completions }
     },
 
-    /** Also returns the number of posts published in the window and the last count of every account. */
-    async comparedPairs(scope: Scope, window: Window) {
+    /**
+     * Also returns the number of posts published in the window and the last count of every account until its end.
+     * @param since the start of the time with which the window is compared
+     */
+    async comparedPairs(scope: Scope, window: Window, since: Date) {
       type Row = PairBucket<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
-      const rows = await run<Row>(comparedPairs(scope, window))
+      const rows = await run<Row>(comparedPairs(scope, window, since))
       return {
         pairs: rows.flatMap((row) => ('pairs' in row ? joinKnownBefore(row) : [])),
         publishedPosts: rows.flatMap((row) => ('publishedPosts' in row ? row.publishedPosts : []))[0] ?? 0,
@@ -69,7 +72,8 @@ export function createAnalyticsReads(connection: Connection) {
       }
     },
 
-    followerCounts: (scope: Scope, days: CalendarDay[]): Promise<DailyCount[]> => run(followerCounts(scope, days)),
+    followerCounts: (scope: Scope, window: Window, days: CalendarDay[]): Promise<DailyCount[]> =>
+      run(followerCounts(scope, window, days)),
 
     latestOfPosts: (userId: string, postIds: string[]): Promise<PostSnapshot[]> => run(latestOfPosts(userId, postIds)),
   }

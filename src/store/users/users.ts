@@ -329,15 +329,19 @@ export function createUserStore(connection: Connection) {
       }))
     },
 
-    /** The ids of all users, in their order. */
-    async listIds({ after, limit }: { after: string | null; limit: number }): Promise<string[]> {
-      const users = await collection()
-        .find(after === null ? {} : { _id: { $gt: after } }, { projection: { _id: 1 } })
+    /** The ids and timezones of all users, in the order of their ids. */
+    listTimezones: ({
+      after,
+      limit,
+    }: {
+      after: string | null
+      limit: number
+    }): Promise<Pick<User, '_id' | 'timezone'>[]> =>
+      collection()
+        .find(after === null ? {} : { _id: { $gt: after } }, { projection: { timezone: 1 } })
         .sort({ _id: 1 })
         .limit(limit)
-        .toArray()
-      return users.map(({ _id }) => _id)
-    },
+        .toArray(),
 
     /** The users with this post limit, as a stream. No index is used, because only operators call it. */
     allWithPostLimit: (maxPosts: number): AsyncIterable<Pick<User, '_id' | 'limits' | 'subscription'>> =>

@@ -43,11 +43,11 @@ async function readerOf(userId: string) {
   const { timezone } = (await context.users.findById(userId))!
   const clock = { ...context.clock, now: later(MINUTE) }
 
-  async function ofAccount(account?: string) {
+  async function ofAccount(...accounts: string[]) {
     const { analyticsVersion = 0 } = (await context.users.findById(userId))!
     const user = { userId, timezone, analyticsVersion }
     const reader = createAnalyticsReader({ ...context, clock })
-    const query = { period: '30d' as const, ...(account !== undefined && { account }) }
+    const query = { period: '30d' as const, ...(accounts.length > 0 && { accounts }) }
     const [overview, rows, top, growth, timeline, heatmap] = await Promise.all([
       reader.overview(user, query),
       reader.platforms(user, query),
@@ -166,6 +166,19 @@ describe('analytics of a user with two accounts on a platform', () => {
       expect(timeline.at(-1)).toMatchObject({ likes, postCount: 1 })
       expect(heatmap.reduce((sum, { postCount }) => sum + postCount, 0)).toBe(1)
     }
+  })
+
+  it('the reads of all accounts of a user together are those without a filter', async () => {
+    const { userId, first, second, ofAccount } = await publishedOnBoth()
+    await collectRun()
+    await collectFollowers()
+    const mastodon = (await context.accounts.findDefault(userId, 'mastodon'))!
+    const [every, filtered] = [await ofAccount(), await ofAccount(first._id, second._id, mastodon._id)]
+    const { period } = every.overview
+    expect({ ...filtered, overview: { ...filtered.overview, period } }).toEqual(every)
+    const { overview, timeline } = await ofAccount(first._id, second._id)
+    expect(overview.followers).toMatchObject({ total: 1_100, breakdown: { bluesky: 1_100 } })
+    expect(timeline.at(-1)).toMatchObject({ likes: 13, postCount: 2 })
   })
 
   it('accounts of other users, and unknown ones, are not found', async () => {

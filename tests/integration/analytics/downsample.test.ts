@@ -57,14 +57,14 @@ async function triggerSchedule(): Promise<Downsampled> {
   }
 }
 
-it('the Schedule reduces old snapshots to one per week and metric, and continues after its last week', async () => {
+it('the Schedule reduces old snapshots to one per day and metric, and continues after its last week', async () => {
   const [{ _id: first }, { _id: second }] = [await createAccount(context), await createAccount(context)]
   const weekAgo = (weeks: number, ms = 0) => new Date(UNTIL.getTime() - weeks * 7 * DAY + ms)
   const remaining: Date[] = []
   for (const weeks of [3, 2, 1]) {
     await store(first, weekAgo(weeks))
-    await store(first, weekAgo(weeks, DAY))
-    remaining.push(await store(first, weekAgo(weeks, 2 * DAY)))
+    await store(first, weekAgo(weeks, HOUR))
+    remaining.push(await store(first, weekAgo(weeks, 2 * HOUR)))
   }
   remaining.push(await store(first, UNTIL), await store(first, new Date(UNTIL.getTime() + HOUR)))
   await store(second, weekAgo(1))

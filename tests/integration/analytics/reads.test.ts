@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inventHistory, storeHistory, type UserHistory } from '../../../sandbox/analytics-history.ts'
 import { createDownsampleActivities } from '../../../src/activities/analytics/downsample-snapshots.ts'
 import { systemClock } from '../../../src/clock.ts'
-import { deriveMetrics, NO_COUNTS, PERIODS, RANKINGS } from '../../../src/domain/analytics/analytics.ts'
+import type { Context } from '../../../src/context.ts'
+import { deriveMetrics, NO_COUNTS, RANKINGS, toPrecedingWindow } from '../../../src/domain/analytics/analytics.ts'
 import { listDays, toPeriodWindow } from '../../../src/domain/analytics/calendar.ts'
-import { findDownsampledUntil } from '../../../src/domain/analytics/snapshots.ts'
+import { findDownsampledUntil, LONGEST_SNAPSHOT_MS } from '../../../src/domain/analytics/snapshots.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
 import {
@@ -105,9 +106,10 @@ function recordContents({ posts, postSnapshots, connected, endings }: UserHistor
 }
 
 /** Downsamples the snapshots of one user as the Schedule does at the end of the history. */
-async function downsample({ userId }: UserHistory, { end }: End): Promise<void> {
+async function downsample({ userId, timezone }: UserHistory, { end }: End): Promise<void> {
   const cursor = { from: null, until: findDownsampledUntil(end).getTime(), afterUserId: null }
-  const one = createDownsampleActivities({ ...world.context, users: partial({ listIds: async () => [userId] }) })
+  const users = partial<Context['users']>({ listTimezones: async () => [{ _id: userId, timezone }] })
+  const one = createDownsampleActivities({ ...world.context, users })
   const { removed }: DownsampledPage = await new MockActivityEnvironment().run(one.downsampleSnapshotsPage, cursor)
   found.downsampled += removed
 }
@@ -118,7 +120,7 @@ describe('a sample history', () => {
     expect(found.oddities.size).toBe(3)
     expect(found.posts).toBe(SIZE.users * SIZE.posts)
     expect(found.snapshots).toBeGreaterThanOrEqual(found.posts * 10)
-    expect(found.downsampled).toBeGreaterThan(found.posts / 4)
+    expect(found.downsampled).toBeGreaterThan(found.posts / 20)
   })
 
   it('the sample history covers both clock changes of four timezones', () => {
@@ -170,14 +172,14 @@ async function compareReads(history: UserHistory): Promise<void> {
   }
 
   const comparisons = [
-    ...PERIODS.flatMap((period) => {
-      const options = { now, days: period === '7d' ? 7 : 30, timezone } as const
+    ...periodsOf(history, now).flatMap(({ query: period, days }) => {
+      const options = { now, days, timezone } as const
       return [
-        compare(`overview?period=${period}`, () => expectedOverview(history, options)),
-        compare(`platforms?period=${period}`, () => expectedPlatforms(history, options)),
-        compare(`heatmap?period=${period}`, () => expectedHeatmap(history, options)),
+        compare(`overview?${period}`, () => expectedOverview(history, options)),
+        compare(`platforms?${period}`, () => expectedPlatforms(history, options)),
+        compare(`heatmap?${period}`, () => expectedHeatmap(history, options)),
         ...[undefined, 'bluesky', 'mastodon'].flatMap((platform) => {
-          const query = `period=${period}${platform ? `&platform=${platform}` : ''}`
+          const query = `${period}${platform ? `&platform=${platform}` : ''}`
           const scope = { ...options, ...(platform && { platform }) }
           return [
             compare(`timeline?${query}`, () => expectedTimeline(history, scope)),
@@ -193,6 +195,26 @@ async function compareReads(history: UserHistory): Promise<void> {
     ...posts.slice(0, POSTS).map(({ _id }) => comparePost(`posts/${_id}`, () => expectedLatest(history, _id))),
   ]
   for (const comparison of comparisons) await comparison()
+}
+
+/**
+ * The named periods, and any days: not downsampled, downsampled and all. Of a user who has moved, a snapshot can extend beyond the end of a
+ * past day, so the fetches within the day are not known.
+ */
+function periodsOf({ timezone, earlierTimezone }: UserHistory, end: Date) {
+  const dayBefore = (days: number) => new Date(end.getTime() - days * DAY).toISOString().slice(0, 10)
+  const past = [
+    [dayBefore(50), dayBefore(20)],
+    [dayBefore(90), dayBefore(70)],
+  ] as const
+  return [
+    { query: 'period=7d', days: 7 },
+    { query: 'period=30d', days: 30 },
+    { query: `from=${dayBefore(99)}`, days: [dayBefore(99)] as [string] },
+    ...(timezone === earlierTimezone
+      ? past.map(([from, to]) => ({ query: `from=${from}&to=${to}`, days: [from, to] as [string, string] }))
+      : []),
+  ]
 }
 
 interface TopPost {
@@ -234,10 +256,13 @@ describe('the query plan of a read', () => {
     return (history, end) => timelinePairs({ ...history, platform }, month(history, end), daysFor(history, end))
   }
   const growth = (platform: Platform | null): Read => {
-    return (history, end) => followerCounts({ ...history, platform }, daysFor(history, end))
+    return (history, end) => followerCounts({ ...history, platform }, month(history, end), daysFor(history, end))
   }
   const reads: Record<string, Read> = {
-    overview: (history, end) => comparedPairs({ ...history, platform: null }, month(history, end)),
+    overview: (history, end) => {
+      const window = month(history, end)
+      return comparedPairs({ ...history, platform: null }, window, toPrecedingWindow(window).start)
+    },
     'platforms and heatmap': (history, end) => latestPairs({ ...history, platform: null }, month(history, end)),
     timeline: timeline(null),
     'timeline of one platform': timeline('mastodon'),
@@ -262,6 +287,31 @@ describe('the query plan of a read', () => {
     }
     expect(Math.max(...allExamined)).toBeGreaterThan(0)
   })
+
+  it.each([null, 'mastodon'] as const)(
+    'a read of past days examines only the snapshots of those days (platform: %s)',
+    async (platform) => {
+      const allExamined: number[] = []
+      for (const { history, end } of explainedUsers) {
+        const window = { start: new Date(end.getTime() - 50 * DAY), end: new Date(end.getTime() - 20 * DAY) }
+        const account = { accountId: `mastodon-${history.userId}`, platform: 'mastodon', platformId: '1' } as const
+        const scope = { ...history, platform, accounts: platform && [account] }
+        const facts = await planOf(latestPairs(scope, window))
+        expect(facts.filter(isScan)).toEqual([])
+        const since = window.start.getTime() - LONGEST_SNAPSHOT_MS
+        const inWindow = history.postSnapshots.filter(
+          (snapshot) =>
+            (platform === null || snapshot.platform === platform) &&
+            snapshot.takenAt.getTime() >= since &&
+            snapshot.takenAt <= window.end,
+        )
+        const examined = facts.filter(([fact]) => fact === 'totalDocsExamined').map(([, value]) => Number(value))
+        for (const count of examined) expect(count).toBeLessThanOrEqual(inWindow.length)
+        allExamined.push(...examined)
+      }
+      expect(Math.max(...allExamined)).toBeGreaterThan(0)
+    },
+  )
 
   it('the query plan check detects a scan, also in a joined collection', async () => {
     const byLikes = { $match: { likes: { $gt: 3 } } }

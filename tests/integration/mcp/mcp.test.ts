@@ -267,7 +267,8 @@ describe('tools', () => {
     const { limits } = await agent.use('get_limits', { accountId: accounts[0].accountId })
     expect(limits.bluesky.text).toContainEqual({ unit: 'graphemes', max: 300 })
     expect(await agent.use('get_analytics_overview', { period: '7d' })).toHaveProperty('stats')
-    expect(await agent.use('get_top_posts', { sortBy: 'likes', limit: 1 })).toHaveProperty('posts')
+    const ofAccount = { accounts: [accounts[0].accountId], from: new Date().toISOString().slice(0, 10) }
+    expect(await agent.use('get_top_posts', { ...ofAccount, sortBy: 'likes', limit: 1 })).toHaveProperty('posts')
     const { captions } = await agent.use('generate_captions', { prompt: 'harbour', platform: 'bluesky' })
     expect(captions.length).toBeGreaterThan(0)
     const { postId } = await agent.use('draft_post', { text: unique('by account'), accounts: [accounts[0].accountId] })

@@ -55,7 +55,10 @@ test('there is a method for every read of analytics and every action on a post',
   )
   const { called, client } = recordCalls()
   const { analytics, posts } = client
-  for (const read of Object.values(analytics)) await read()
+  const { download, ...reads } = analytics
+  for (const read of Object.values(reads)) await read()
+  await download('posts/top', { accounts: ['a1', 'a2'], from: '2027-05-01' })
+  expect([...called]).toContain('GET /api/analytics/posts/top?accounts=a1&accounts=a2&from=2027-05-01&format=csv')
   const { cancel, duplicate, retry, status, timeline } = posts
   for (const act of [cancel, duplicate, retry, status, timeline]) await act('p1')
   expect(wanted.length).toBeGreaterThan(8)

@@ -1,25 +1,37 @@
 import type { components } from '@postonce/sdk'
 import { Option } from 'commander'
 import type { CommandSpec, Run } from '../command.ts'
-import { ACCOUNT, withoutUndefined } from '../options.ts'
+import { ACCOUNT, repeatedOption, withoutUndefined } from '../options.ts'
 import { formatFields, formatTable } from '../output.ts'
 
 type Overview = components['schemas']['AnalyticsOverview']
 
+const FIGURES = ['overview', 'timeline', 'growth', 'posts/top', 'platforms', 'heatmap'] as const
+
 interface AnalyticsOptions {
-  period: components['schemas']['Period']
-  account?: string
+  period?: components['schemas']['Period']
+  from?: string
+  to?: string
+  account?: string[]
+  csv?: (typeof FIGURES)[number]
 }
 
 export const analyticsCommand: CommandSpec = {
   usage: 'analytics',
   summary: 'Show engagement and followers of a period',
   options: [
-    new Option('--period <days>', 'length of the period').choices(['7d', '30d']).default('7d'),
-    new Option('--account <account>', `only of this account; ${ACCOUNT}`),
+    new Option('--period <days>', 'length of the period; the default is 7d').choices(['7d', '30d']),
+    new Option('--from <time>', 'first day or time, instead of --period'),
+    new Option('--to <time>', 'last day or time; the default is now'),
+    repeatedOption('--account <account>', `only of this account; ${ACCOUNT}`),
+    new Option('--csv <figures>', 'print these figures as CSV instead').choices(FIGURES),
   ],
-  run: async ({ client, call, print, options: { period, account } }: Run<AnalyticsOptions>) =>
-    print(await client.analytics.overview(withoutUndefined({ period, account }), call), formatOverview),
+  async run({ io, client, call, print, options }: Run<AnalyticsOptions>) {
+    const { from, to, period = from === undefined ? '7d' : undefined, account: accounts, csv } = options
+    const query = withoutUndefined({ period, from, to, accounts })
+    if (csv === undefined) return print(await client.analytics.overview(query, call), formatOverview)
+    io.print((await (await client.analytics.download(csv, query, call)).text()).trimEnd())
+  },
 }
 
 function formatOverview({ stats, followers, platformPerformance }: Overview): string {

@@ -1,7 +1,7 @@
 import * as z from 'zod/v4'
 import { readAccounts, readPost, readPosts } from '../reads.ts'
 import { presentDelivery } from '../present.ts'
-import { accountId, period, platform, postId, status } from '../schemas.ts'
+import { accountId, analyticsFilters, platform, postId, status } from '../schemas.ts'
 import { defineTool } from './tool.ts'
 
 const DEFAULT_LIST_LIMIT = 10
@@ -98,9 +98,8 @@ export const analyticsOverview = defineTool({
   description:
     'Returns totals, followers and the performance of each platform. Counts that a platform does not report are null.',
   scope: 'analytics:read',
-  input: z.strictObject({ period: period.optional(), accountId: accountId.optional() }),
-  run: ({ accountId: account, ...query }, { client }, signal) =>
-    client.analytics.overview(withoutUndefined({ ...query, account }), { signal }),
+  input: z.strictObject(analyticsFilters),
+  run: (query, { client }, signal) => client.analytics.overview(withoutUndefined(query), { signal }),
 })
 
 export const topPosts = defineTool({
@@ -110,17 +109,15 @@ export const topPosts = defineTool({
   description: 'Returns the posts with the highest value of a metric.',
   scope: 'analytics:read',
   input: z.strictObject({
-    period: period.optional(),
-    platform: platform.optional(),
-    accountId: accountId.optional(),
+    ...analyticsFilters,
     sortBy: z
       .enum(['totalEngagement', 'engagementRate', 'likes', 'shares', 'comments', 'impressions', 'reach', 'saved'])
       .optional()
       .describe('The default is totalEngagement'),
     limit: z.int().min(1).max(MAX_LIST_LIMIT).default(DEFAULT_LIST_LIMIT),
   }),
-  async run({ accountId: account, ...query }, { client }, signal) {
-    const posts = await client.analytics.topPosts(withoutUndefined({ ...query, account }), { signal })
+  async run(query, { client }, signal) {
+    const posts = await client.analytics.topPosts(withoutUndefined(query), { signal })
     return {
       posts: posts.map(({ postId: id, platform: name, snapshotAt, metrics, derived, postDetails }) => ({
         postId: id,

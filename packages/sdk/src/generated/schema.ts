@@ -2402,7 +2402,7 @@ export interface components {
       }
       /** @description Best first; platforms without posts are omitted */
       platformPerformance: components['schemas']['PlatformPerformance'][]
-      /** @description From the start of the first day until now */
+      /** @description Until now at the latest */
       period: {
         /** Format: date-time */
         start: string
@@ -3415,10 +3415,7 @@ export interface components {
     } & {
       [key: string]: unknown
     }
-    /**
-     * @default 30d
-     * @enum {string}
-     */
+    /** @enum {string} */
     Period: '7d' | '30d'
     /**
      * @description Platform identifier
@@ -8256,10 +8253,18 @@ export interface operations {
   getOverview: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -8267,12 +8272,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -8282,6 +8288,7 @@ export interface operations {
             message: string
             data: components['schemas']['AnalyticsOverview']
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -8312,12 +8319,18 @@ export interface operations {
   getTimeline: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -8325,12 +8338,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -8353,6 +8367,7 @@ export interface operations {
               postCount: number
             }[]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -8383,12 +8398,18 @@ export interface operations {
   getFollowerGrowth: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -8396,12 +8417,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -8431,6 +8453,7 @@ export interface operations {
               }
             }[]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -8461,12 +8484,18 @@ export interface operations {
   getTopPosts: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
         sortBy?:
           'totalEngagement' | 'engagementRate' | 'likes' | 'shares' | 'comments' | 'impressions' | 'reach' | 'saved'
         /** @description Values above 200 are reduced to 200 */
@@ -8478,12 +8507,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -8493,6 +8523,7 @@ export interface operations {
             message: string
             data: components['schemas']['TopPost'][]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -8523,10 +8554,18 @@ export interface operations {
   getPlatformPerformance: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -8534,12 +8573,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -8550,6 +8590,7 @@ export interface operations {
             /** @description Best first; platforms without posts are omitted */
             data: components['schemas']['PlatformPerformance'][]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']
@@ -8580,10 +8621,18 @@ export interface operations {
   getHeatmap: {
     parameters: {
       query?: {
-        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        /** @description Days in the user's timezone: today and the 6 or 29 days before. `30d` without `period` and `from` */
         period?: components['schemas']['Period']
-        /** @description Id of a connected account; without it, all accounts */
-        account?: string
+        /** @description The first date-time, or the start of this date in your timezone; replaces `period` */
+        from?: string
+        /** @description The last date-time, or the end of this date in your timezone; now by default, and at most 400 days */
+        to?: string
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Ids of connected accounts; without them, all accounts */
+        accounts?: string[]
+        /** @description `csv` has a row per item, where an empty cell means unknown */
+        format?: 'json' | 'csv'
       }
       header?: never
       path?: never
@@ -8591,12 +8640,13 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description OK */
+      /** @description The figures */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
           [name: string]: unknown
         }
         content: {
@@ -8609,11 +8659,13 @@ export interface operations {
               /** @description 0 is Sunday */
               day: number
               hour: number
-              /** @description Mean engagement of posts published in that hour */
-              value: number
+              value: number | null
               postCount: number
+              /** @description Marks the three best hours, of those with at least three posts and a value above the average post */
+              rank?: number
             }[]
           }
+          'text/csv': string
         }
       }
       400: components['responses']['ValidationFailed']

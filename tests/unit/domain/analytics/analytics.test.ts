@@ -68,7 +68,9 @@ describe('windows and days', () => {
     const now = new Date('2026-04-06T15:20:00Z')
     const window = toPeriodWindow('7d', now, 'UTC')
     expect(window).toEqual({ start: new Date('2026-03-31T00:00:00Z'), end: now })
-    expect(toPrecedingWindow(window)).toEqual({ start: new Date('2026-03-24T08:40:00Z'), end: window.start })
+    const before = toPrecedingWindow(window)
+    expect(after(before.end, 1)).toEqual(window.start)
+    expect(+before.end - +before.start).toBe(+window.end - +window.start)
     // The clocks changed on 29 March.
     expect(toPeriodWindow('30d', now, 'Europe/Berlin').start).toEqual(new Date('2026-03-07T23:00:00Z'))
   })
@@ -152,6 +154,10 @@ describe('windows and days', () => {
   })
 })
 
+/** Since when snapshots are stored: earlier than every post of the examples. */
+const STORED_SINCE = new Date('2025-03-01T00:00:00Z')
+const completedAt = new Date('2026-03-01T00:00:00Z')
+
 const likes = (value: number | null): LastKnown => ({ ...NOTHING_KNOWN, likes: value })
 
 describe('gains', () => {
@@ -197,27 +203,67 @@ describe('gains', () => {
   })
 })
 
+const lastKnown = (values: LastKnown[]): LastKnown => {
+  const last = (name: keyof LastKnown) => values.findLast((value) => value[name] !== null)?.[name] ?? null
+  return { likes: last('likes'), comments: last('comments'), shares: last('shares') }
+}
+
 const days = listDays({ start: new Date('2026-03-01T12:00:00Z'), end: new Date('2026-03-04T12:00:00Z') }, 'UTC')
 
 describe('the timeline', () => {
   it('the timeline includes days without data and processes days in order', () => {
     const pairs = [
       {
+        completedAt,
         before: likes(2),
         days: [
           { day: 3, ...likes(9) },
           { day: 1, ...likes(5), comments: 4 },
         ],
       },
-      { before: NOTHING_KNOWN, days: [{ day: 1, ...NOTHING_KNOWN, shares: 3 }] },
+      { completedAt, before: NOTHING_KNOWN, days: [{ day: 1, ...NOTHING_KNOWN, shares: 3 }] },
     ]
     const day = { totalEngagement: 0, likes: 0, comments: 0, shares: 0, postCount: 0 }
-    expect(buildEngagementTimeline(days, pairs, new Map([[2, 5]]))).toEqual([
+    expect(buildEngagementTimeline(days, pairs, new Map([[2, 5]]), STORED_SINCE)).toEqual([
       { ...day, _id: '2026-03-01' },
       { _id: '2026-03-02', totalEngagement: 10, likes: 3, comments: 4, shares: 3, postCount: 0 },
       { ...day, _id: '2026-03-03', postCount: 5 },
       { ...day, _id: '2026-03-04', totalEngagement: 4, likes: 4 },
     ])
+  })
+
+  it('the first known count of a post gains nothing when the snapshots before it have expired', () => {
+    const history = [
+      { day: 1, ...likes(500) },
+      { day: 2, ...likes(503) },
+    ]
+    const gained = (before: LastKnown, storedSince: Date) =>
+      buildEngagementTimeline(days, [{ completedAt, before, days: history }], new Map(), storedSince).map(
+        (day) => day.likes,
+      )
+    expect(gained(NOTHING_KNOWN, STORED_SINCE)).toEqual([0, 500, 3, 0])
+    expect(gained(NOTHING_KNOWN, after(completedAt, 1))).toEqual([0, 0, 3, 0])
+    expect(gained(likes(499), after(completedAt, 1))).toEqual([0, 1, 3, 0])
+  })
+
+  it('the gains of a period are the sum of the gains of its parts', () => {
+    const histories = fc.array(fc.record({ before: known, values: fc.array(known, { minLength: 4, maxLength: 4 }) }))
+    fc.assert(
+      fc.property(histories, fc.integer({ min: 1, max: 3 }), (pairs, cut) => {
+        const timeline = (from: number, until: number) =>
+          buildEngagementTimeline(
+            days.slice(from, until),
+            pairs.map(({ before, values }) => ({
+              completedAt,
+              before: lastKnown([before, ...values.slice(0, from)]),
+              days: values.slice(from, until).map((value, day) => ({ day, ...value })),
+            })),
+            new Map(),
+            STORED_SINCE,
+          )
+        expect([...timeline(0, cut), ...timeline(cut, 4)]).toEqual(timeline(0, 4))
+      }),
+    )
   })
 })
 
@@ -270,19 +316,31 @@ describe('growth', () => {
     expect(listFollowers(after(second, -1).toISOString())).toEqual([days[0]!.date])
   })
 
-  it('current followers cover connected accounts and are unknown for a replaced account without a count', () => {
+  it('followers cover connected accounts and are unknown for a replaced account without a count', () => {
     const latest = [
       buildCount(0, 'bluesky', 10, '2026-03-02T06:00:00Z'),
       buildCount(0, 'mastodon', 5, '2026-03-02T06:00:00Z'),
     ]
     const connected = new Set(['bluesky', 'tumblr'] as const)
-    expect(countFollowers(connected, latest, {})).toEqual({ total: 10, breakdown: { bluesky: 10, tumblr: null } })
-    const endings = { 'bluesky-account': [new Date('2026-03-03T00:00:00Z')] }
-    expect(countFollowers(connected, latest, endings)).toEqual({
+    const now = new Date('2026-03-04T06:00:00Z')
+    const isGone = { 'mastodon-account': [now] }
+    expect(countFollowers(connected, latest, isGone, now)).toEqual({
+      total: 10,
+      breakdown: { bluesky: 10, tumblr: null },
+    })
+    const endings = { ...isGone, 'bluesky-account': [new Date('2026-03-03T00:00:00Z')] }
+    expect(countFollowers(connected, latest, endings, now)).toEqual({
       total: null,
       breakdown: { bluesky: null, tumblr: null },
     })
-    expect(countFollowers(new Set(), latest, {})).toEqual({ total: 0, breakdown: {} })
+    expect(countFollowers(new Set(), latest, endings, now)).toEqual({ total: 0, breakdown: {} })
+  })
+
+  it('followers of a past day include an account that was disconnected later', () => {
+    const latest = [buildCount(0, 'mastodon', 5, '2026-03-02T06:00:00Z')]
+    const endings = { 'mastodon-account': [new Date('2026-03-04T00:00:00Z')] }
+    const followersAt = (at: string) => countFollowers(new Set(), latest, endings, new Date(at)).total
+    expect([followersAt('2026-03-03T23:59:59.999Z'), followersAt('2026-03-04T00:00:00Z')]).toEqual([5, 0])
   })
 })
 
@@ -317,25 +375,32 @@ describe('the performance of platforms', () => {
 
   it('a platform without any known engagement has an engagement of 0', () => {
     expect(rankPlatforms([buildMetrics({ totalEngagement: null })])).toMatchObject([{ totalEngagement: 0 }])
-    const nothing = { before: NOTHING_KNOWN, previous: NOTHING_KNOWN, current: NOTHING_KNOWN }
-    const { stats } = buildOverview([{ latest: buildMetrics({ totalEngagement: null }), ...nothing }], 1)
+    const nothing = { completedAt, before: NOTHING_KNOWN, previous: NOTHING_KNOWN, current: NOTHING_KNOWN }
+    const { stats } = buildOverview([{ latest: buildMetrics({ totalEngagement: null }), ...nothing }], 1, STORED_SINCE)
     expect(stats.totalEngagement).toBe(0)
   })
 
   it('the overview has null for unreported impressions and compares the gains of two windows', () => {
     const before = likes(10)
     const compared = [
-      { latest: buildMetrics({ totalEngagement: 25, reach: 7 }), before, previous: likes(14), current: likes(25) },
       {
+        completedAt,
+        latest: buildMetrics({ totalEngagement: 25, reach: 7 }),
+        before,
+        previous: likes(14),
+        current: likes(25),
+      },
+      {
+        completedAt,
         latest: buildMetrics({ platform: 'tumblr' }),
         before: NOTHING_KNOWN,
         previous: NOTHING_KNOWN,
         current: NOTHING_KNOWN,
       },
       // This pair has no snapshot in the current window.
-      { latest: null, before: NOTHING_KNOWN, previous: likes(4), current: NOTHING_KNOWN },
+      { completedAt, latest: null, before: NOTHING_KNOWN, previous: likes(4), current: NOTHING_KNOWN },
     ]
-    const { stats } = buildOverview(compared, 3)
+    const { stats } = buildOverview(compared, 3, STORED_SINCE)
     expect(stats).toEqual({
       bestPlatform: 'bluesky',
       totalPosts: 3,
@@ -345,8 +410,9 @@ describe('the performance of platforms', () => {
       avgEngagementRate: null,
       engagementChangePercent: 37.5,
     })
-    expect(buildOverview(compared.slice(1, 2), 1).stats.engagementChangePercent).toBe(null)
-    expect(buildOverview([], 0).stats).toMatchObject({ bestPlatform: null, totalImpressions: null, totalReach: null })
+    expect(buildOverview(compared.slice(1, 2), 1, STORED_SINCE).stats.engagementChangePercent).toBe(null)
+    const { stats: none } = buildOverview([], 0, STORED_SINCE)
+    expect(none).toMatchObject({ bestPlatform: null, totalImpressions: null, totalReach: null })
   })
 
   it('the heatmap has a cell for every hour of the week with the mean of the known values', () => {
@@ -358,7 +424,58 @@ describe('the performance of platforms', () => {
     const cells = buildHeatmap(pairs, 'Asia/Kolkata')
     expect(cells).toHaveLength(168)
     expect(cells.filter(({ postCount }) => postCount > 0)).toEqual([{ day: 1, hour: 16, value: 5.5, postCount: 3 }])
-    expect(cells.reduce((sum, { value }) => sum + value, 0)).toBe(5.5)
+    expect(cells.filter(({ postCount }) => postCount === 0).every(({ value }) => value === 0)).toBe(true)
     expect(cells.map(({ day, hour }) => day * 24 + hour)).toEqual(cells.map((_, index) => index))
+  })
+
+  it('an hour whose posts have no known engagement has no value in the heatmap', () => {
+    const cells = buildHeatmap([buildMetrics({ totalEngagement: null })], 'UTC')
+    expect(cells.find(({ postCount }) => postCount > 0)).toEqual({ day: 1, hour: 10, value: null, postCount: 1 })
+  })
+})
+
+describe('the best hours', () => {
+  /** Posts of Monday, at an hour in UTC. */
+  const postsAt = (hour: number, engagements: (number | null)[]) =>
+    engagements.map((totalEngagement, index) =>
+      buildMetrics({
+        postId: `${hour} ${index}`,
+        totalEngagement,
+        completedAt: new Date(Date.UTC(2026, 2, 2, hour, index)),
+      }),
+    )
+  const rankedHours = (pairs: PairMetrics[]) =>
+    buildHeatmap(pairs, 'UTC')
+      .filter(({ rank }) => rank !== undefined)
+      .toSorted((one, other) => one.rank! - other.rank!)
+      .map(({ hour, value, postCount }) => [hour, value, postCount])
+
+  it('the three hours with the highest mean are ranked, those with more posts first among equal ones', () => {
+    const pairs = [
+      ...postsAt(8, [1, 1, 1]),
+      ...postsAt(9, [5, 5, 5]),
+      ...postsAt(10, [6, 9, 6]),
+      ...postsAt(11, [5, 5, 5, 5]),
+      ...postsAt(12, [4, 4, 4, 4]),
+    ]
+    expect(rankedHours(pairs)).toEqual([
+      [10, 7, 3],
+      [11, 5, 4],
+      [9, 5, 3],
+    ])
+  })
+
+  it('an hour needs three posts with a known engagement, and the accounts of one post count once', () => {
+    const others = postsAt(8, [1, 1, 1])
+    const [post] = postsAt(9, [50])
+    const onThree = (['bluesky', 'mastodon', 'tumblr'] as const).map((platform) => ({ ...post!, platform }))
+    expect(rankedHours([...others, ...postsAt(10, [50, 50, null])])).toEqual([])
+    expect(rankedHours([...others, ...onThree])).toEqual([])
+    expect(rankedHours([...others, ...postsAt(10, [50, 50, 50, null])])).toEqual([[10, 50, 4]])
+  })
+
+  it('no hour is a best one where all posts do equally well, or there is only one hour', () => {
+    expect(rankedHours([...postsAt(9, [5, 5, 5]), ...postsAt(10, [5, 5, 5])])).toEqual([])
+    expect(rankedHours(postsAt(9, [1, 5, 9]))).toEqual([])
   })
 })
