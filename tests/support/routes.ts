@@ -57,7 +57,12 @@ const postRoute = (status: number, body?: object): RouteCase => ({
 })
 
 async function storePost(context: Context, userId: string): Promise<string> {
-  const { data } = await createPost(context, { userId, input: postBody, source: 'api', idempotency: null })
+  const { data } = await createPost(context, {
+    userId,
+    input: postBody,
+    metadata: { source: 'api', client: 'api' },
+    idempotency: null,
+  })
   // The start of its workflow changes the record once more.
   await context.startQueue.idle()
   return data.postId
@@ -212,6 +217,8 @@ export const ROUTES: Record<string, RouteCase> = {
 
   'POST /api/posts': userRoute(201, postBody),
   'GET /api/posts': userRoute(200),
+  'GET /api/posts/calendar': { ...userRoute(200), query: 'from=2026-05-01&to=2026-05-31' },
+  'GET /api/posts/counts': { ...userRoute(200), query: 'from=2026-05-01&to=2026-05-31' },
   'POST /api/posts/validate': userRoute(200, postBody),
   'POST /api/posts/media/upload': userRoute(200, { contentType: 'image/png', sizeBytes: 1_000 }),
   'GET /api/posts/:postId': postRoute(200),
