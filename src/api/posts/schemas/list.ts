@@ -148,4 +148,3 @@ export type RangeQueryFields = Static<typeof RangeQuery>
 export type PostFilters = Static<typeof Filters>
 export type CalendarPostView = Static<typeof CalendarPost>
 export type ListedPostView = Static<typeof ListedPost>
-export type ListQuery = Static<typeof ListPostsQuery>
