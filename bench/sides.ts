@@ -72,7 +72,7 @@ export async function openOurs(world: World, { users: count, receiver, toPlan }:
         selectedPlatforms: [...platforms],
         ...(dueAt !== undefined && { scheduledAt: new Date(dueAt).toISOString() }),
       },
-      source: 'api',
+      metadata: { source: 'api', client: 'api' },
       idempotency: null,
     })
     await context.startQueue.idle()

@@ -179,7 +179,7 @@ function inventPost({ userId, used, count, chance, end }: Writing) {
       timezone: 'UTC',
       correlationId: null,
       requestHash: null,
-      metadata: { source: 'web' },
+      metadata: { source: 'web', client: 'console' },
       draft: chance.is(0.03),
     },
     createdAt,

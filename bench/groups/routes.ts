@@ -53,7 +53,12 @@ export async function measureRoutes(world: World, scale: Scale): Promise<Figure[
     )
     await closedLoop(CONNECTIONS * STORED_POSTS, CONNECTIONS, async (_index, lane) => {
       const client = clients[lane]!
-      const { data } = await createPost(context, { userId: client.userId, input, source: 'api', idempotency: null })
+      const { data } = await createPost(context, {
+        userId: client.userId,
+        input,
+        metadata: { source: 'api', client: 'api' },
+        idempotency: null,
+      })
       client.postId = data.postId
     })
 

@@ -64,7 +64,7 @@ function postOf({ content, selectedPlatforms, scheduledAt }: Body, userId: strin
       timezone: 'UTC',
       correlationId: null,
       requestHash: null,
-      metadata: { source: 'api' },
+      metadata: { source: 'api', client: 'api' },
       draft: false,
     },
     new Date(),

@@ -108,7 +108,7 @@ function write(
       timezone,
       correlationId: demoCorrelationId(index),
       requestHash: null,
-      metadata: { source: 'web' },
+      metadata: { source: 'web', client: 'console' },
       draft: false,
     },
     createdAt,

@@ -42,6 +42,8 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
     client.posts.validate({ content: { text: 'Hello' }, selectedPlatforms: ['bluesky'] }),
   'posts.list': ({ client }) => client.posts.list(),
   'posts.iterate': async ({ client, draft, first }) => (await draft()) && first(client.posts.iterate()),
+  'posts.calendar': ({ client }) => client.posts.calendar({ from: '2026-05-01', to: '2026-05-31' }),
+  'posts.counts': ({ client }) => client.posts.counts({ from: '2026-05-01', to: '2026-05-31' }),
   'posts.get': async ({ client, draft }) => client.posts.get(await draft()),
   'posts.update': async ({ client, draft }) => {
     const { _id, etag } = await client.posts.get(await draft())

@@ -16,6 +16,8 @@ export interface Answer {
 /** A user with a session. */
 export interface Caller {
   userId: string
+  /** The headers of the session, for other routes. */
+  headers: Record<string, string>
   call(
     method: NonNullable<InjectOptions['method']>,
     path: string,
@@ -46,6 +48,7 @@ export function withCallers(world: ApiWorld): PostsWorld {
       const { user, headers: session } = await signIn(world.context, { limits, isDisabled })
       return {
         userId: user._id,
+        headers: session,
         async call(method, path, body, headers = {}) {
           const response = await world.app.inject({
             method,

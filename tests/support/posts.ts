@@ -25,7 +25,7 @@ export function buildPost(fields: Partial<NewPost> = {}, now: Date = T0): Post {
       timezone: 'UTC',
       correlationId: null,
       requestHash: null,
-      metadata: { source: 'api' },
+      metadata: { source: 'api', client: 'api' },
       draft: false,
       ...fields,
     },

@@ -59,7 +59,12 @@ const postRoute = (status: number, body?: object): RouteCase => ({
 })
 
 async function storePost(context: Context, userId: string): Promise<string> {
-  const { data } = await createPost(context, { userId, input: postBody, source: 'api', idempotency: null })
+  const { data } = await createPost(context, {
+    userId,
+    input: postBody,
+    metadata: { source: 'api', client: 'api' },
+    idempotency: null,
+  })
   // The start of its workflow changes the record once more.
   await context.startQueue.idle()
   return data.postId
@@ -227,6 +232,8 @@ export const ROUTES: Record<string, RouteCase> = {
 
   'POST /api/posts': userRoute(201, postBody),
   'GET /api/posts': userRoute(200),
+  'GET /api/posts/calendar': { ...userRoute(200), query: 'from=2026-05-01&to=2026-05-31' },
+  'GET /api/posts/counts': { ...userRoute(200), query: 'from=2026-05-01&to=2026-05-31' },
   'POST /api/posts/validate': userRoute(200, postBody),
   'GET /api/posts/media': userRoute(200),
   'GET /api/posts/media/:mediaId': mediaRoute,

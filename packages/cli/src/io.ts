@@ -35,7 +35,7 @@ export function openClient(io: Io, { url: given }: GlobalOptions): Client {
   if (url === undefined) throw notLoggedIn('No service is chosen.')
   assertServiceUrl(url)
   const apiKey = readVariable(io, 'POSTONCE_API_KEY')
-  if (apiKey !== undefined) return createClient({ url, apiKey })
+  if (apiKey !== undefined) return createClient({ url, apiKey, client: 'cli' })
   if (stored === null) throw notLoggedIn('You are not logged in.')
   if (new URL(stored.url).origin !== new URL(url).origin) throw notLoggedIn(`You are not logged in to ${url}.`)
   return openStored(io, stored)
@@ -45,6 +45,7 @@ export function openClient(io: Io, { url: given }: GlobalOptions): Client {
 export function openStored(io: Pick<Io, 'env'>, stored: Credentials): Client {
   const { url, apiKey, session } = stored
   return createClient({
+    client: 'cli',
     url,
     apiKey,
     session,

@@ -9,10 +9,12 @@ export function presentPost(post: Schemas['Post']) {
   )
   return {
     postId: post._id,
+    etag: post.etag,
     status: post.status,
     scheduledAt: post.scheduledAt,
     dueAt: post.dueAt,
     createdAt: post.createdAt,
+    client: post.metadata.client,
     text: post.content.text,
     ...(texts.length > 0 ? { platformTexts: Object.fromEntries(texts) as Record<string, string> } : {}),
     ...(post.isShortened ? { isShortened: true } : {}),

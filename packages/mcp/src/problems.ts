@@ -1,3 +1,4 @@
+import { presentPost } from './present.ts'
 import { ApiError, ConnectionError, PostonceError, type Problem } from '@postonce/sdk'
 
 /** A refusal that an agent can act on. */
@@ -7,6 +8,8 @@ export interface ToolProblem {
   problems?: Problem[]
   /** The scope that the API key lacks. */
   scope?: string
+  /** The post as it is now, when it has changed since it was read. */
+  post?: ReturnType<typeof presentPost>
   retryAfterSeconds?: number
   /** Identifies the request in the logs of the service. */
   requestId?: string
@@ -37,6 +40,8 @@ const NEXT_STEPS: Record<string, string> = {
   CAPTION_LIMIT_REACHED: 'Do not repeat the call. Write the text without this tool.',
   NOT_FOUND: 'Check the id with list_posts or list_accounts.',
   NO_FAILED_PLATFORMS: 'Nothing has failed, so there is nothing to retry. Read the post with get_post.',
+  PRECONDITION_FAILED:
+    '`post` is the post as it is now. Decide whether the change still fits, then repeat it with that etag.',
   POST_NOT_EDITABLE: READ_POST,
   POST_IN_PROGRESS: 'The delivery is in progress. Wait with wait_for_post, then decide.',
   POST_DUPLICATED: 'A draft replaced this post. Use the draft.',
@@ -73,6 +78,7 @@ function toApiProblem({ code, message, problems, body, retryAfterSeconds, reques
     message,
     ...(problems.length > 0 ? { problems } : {}),
     ...(body?.scope === undefined ? {} : { scope: body.scope }),
+    ...(body?.post === undefined ? {} : { post: presentPost(body.post) }),
     ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
     ...(requestId === null ? {} : { requestId }),
     nextStep: NEXT_STEPS[code] ?? (problems.length > 0 ? CORRECT_INPUT : 'Report the message to the user.'),

@@ -31,8 +31,18 @@ const STATUSES = {
   CANCELLED: 'CANCELLED',
 } as const satisfies { [S in PostStatus]: S }
 
+const CLIENTS = {
+  console: 'console',
+  cli: 'cli',
+  mcp: 'mcp',
+  sdk: 'sdk',
+  import: 'import',
+  api: 'api',
+} as const satisfies { [C in Schemas['PostClient']]: C }
+
 export const platform = z.enum(PLATFORMS)
 export const status = z.enum(STATUSES)
+export const client = z.enum(CLIENTS)
 export const accountId = z.string().min(1).max(MAX_ID_LENGTH).describe('The accountId of list_accounts')
 
 /** The figures that a read of analytics covers. */
@@ -48,6 +58,13 @@ export const postId = z
   .string()
   .regex(/^[\da-f]{24}$/)
   .describe('The postId of the post')
+
+export const ifMatch = z
+  .string()
+  .min(1)
+  .max(100)
+  .optional()
+  .describe('The etag of the post as you read it. The call is refused if the post has changed since.')
 
 const text = z.string().max(MAX_TEXT_LENGTH)
 const time = z.iso.datetime({ offset: true })

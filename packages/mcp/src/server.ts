@@ -29,7 +29,10 @@ const NO_PUBLISHING =
  * @throws ApiError when the service refuses the key; ConnectionError when it cannot be reached
  */
 export async function openSession({ url, apiKey }: { url: string; apiKey: string }): Promise<McpServer> {
-  const client = createClient({ url, apiKey, maxRetries: MAX_RETRIES, tryTimeoutMs: REQUEST_TIMEOUT_MS })
+  const client = createClient({
+    ...{ url, apiKey, client: 'mcp' },
+    ...{ maxRetries: MAX_RETRIES, tryTimeoutMs: REQUEST_TIMEOUT_MS },
+  })
   const { scopes } = await client.request('GET', '/api/keys/current')
   return createServer(client, scopes)
 }

@@ -74,6 +74,12 @@ export function createClient(options: ClientOptions) {
           },
           ({ _id }) => _id,
         ),
+      /** Returns the posts of a range in a short form, at most 1,000. */
+      calendar: (query: Query<'/api/posts/calendar'>, call: CallOptions = {}) =>
+        request('GET', '/api/posts/calendar', { query, ...call }),
+      /** Returns the number of posts by status for every day of a range. */
+      counts: (query: Query<'/api/posts/counts'>, call: CallOptions = {}) =>
+        request('GET', '/api/posts/counts', { query, ...call }),
       get: async (postId: string, call: CallOptions = {}) =>
         (await request('GET', '/api/posts/{postId}', { path: { postId }, ...call })).post,
       update: (postId: string, body: Schemas['UpdatePost'], call: CallOptions = {}) =>

@@ -5,8 +5,8 @@ type Schemas = components['schemas']
 /** A problem with one field of a request, or with one account of a post. */
 export type Problem = Schemas['Problem']
 
-/** The body of every error that the API returns. */
-export type ErrorBody = Schemas['Error']
+/** The body of every error that the API returns. `post` is with `PRECONDITION_FAILED`: the post as it is now. */
+export type ErrorBody = Schemas['Error'] & { post?: Schemas['Post'] }
 
 /** The codes of this version of the API. A newer service may send others. */
 export type ErrorCode = Schemas['ErrorCode']

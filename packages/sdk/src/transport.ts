@@ -17,6 +17,8 @@ export interface TransportOptions {
   session?: Session | undefined
   /** Called with the new tokens after each refresh, for example to store them. */
   onSessionChange?: ((session: Session) => void | Promise<void>) | undefined
+  /** Names the program in `metadata.client` of the posts that it writes; default `sdk`. */
+  client?: 'console' | 'cli' | 'mcp' | 'sdk' | undefined
   /** Retries of a request after the first try; default 3. */
   maxRetries?: number | undefined
   /** How long one try of a request waits for its response; default 60,000. A retry waits as long again. */
@@ -54,7 +56,7 @@ export interface Transport {
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { url, maxRetries = DEFAULT_MAX_RETRIES, tryTimeoutMs = DEFAULT_TRY_TIMEOUT_MS } = options
+  const { url, client = 'sdk', maxRetries = DEFAULT_MAX_RETRIES, tryTimeoutMs = DEFAULT_TRY_TIMEOUT_MS } = options
   assertServiceUrl(url)
   const fetchOnce = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
   const authorization = createAuthorization(options, fetchOnce)
@@ -96,7 +98,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   async function send<T>(request: TransportRequest, read: Read<T>): Promise<T> {
-    const headers = buildHeaders(request)
+    const headers = { 'x-postonce-client': client, ...buildHeaders(request) }
     const repeatable = isRepeatable(request.method, request.path)
     for (let failures = 1; ; failures++) {
       const outcome = await tryAuthorized(request, headers, read)

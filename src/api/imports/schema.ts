@@ -14,9 +14,7 @@ import {
 } from '../../domain/imports/imports.ts'
 import { DATE_ORDERS, type DateOrder } from '../../domain/imports/spreadsheet-times.ts'
 import type { Conflict } from '../../domain/imports/conflicts.ts'
-import { POST_STATUSES } from '../../domain/posts/post.ts'
-import { Status } from '../posts/schemas/fields.ts'
-import { accountFilter, rangeBound } from '../posts/schemas/list.ts'
+import { filterFields } from '../posts/schemas/list.ts'
 import { ReplacePostBody } from '../posts/schemas/post-input.ts'
 import { Instant, nullable, PlatformName, stringEnum } from '../shared/schemas/common.ts'
 import { ProblemSchema } from '../shared/schemas/envelope.ts'
@@ -176,17 +174,7 @@ export const ApplyBody = nullable(
 
 export const ExportQuery = Type.Object({
   format: stringEnum<ImportFormat>(IMPORT_FORMATS, { default: 'json' }),
-  status: Type.Optional(
-    Type.Array(Status, {
-      minItems: 1,
-      maxItems: POST_STATUSES.length,
-      description: 'Exports posts in any of these statuses',
-    }),
-  ),
-  platform: Type.Optional(PlatformName),
-  account: accountFilter,
-  from: Type.Optional(rangeBound('Earliest date-time, or the start of this date in your timezone')),
-  to: Type.Optional(rangeBound('Latest date-time, or the end of this date in your timezone')),
+  ...filterFields,
 })
 
 /** The response is streamed, so this schema only documents it. */

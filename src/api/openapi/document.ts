@@ -156,13 +156,24 @@ function describeResponses(given: Record<string, DocumentNode>, facts: RouteFact
     },
   ])
   const codes = Map.groupBy(facts.errors, toHttpStatus)
-  const failures = [...codes].map(([status, errors]) => [status, describeErrors(status, { ...facts, errors }, shared)])
+  const failures = [...codes].map(([status, errors]) => [
+    status,
+    describeErrors(status, { ...facts, errors }, { shared, own: given[status] }),
+  ])
   return Object.fromEntries([...successes, ...failures])
 }
 
-/** Describes an error response. A response with a single code is the same on every route and becomes a shared component. */
-function describeErrors(status: number, facts: RouteFacts, shared: DocumentNode): DocumentNode {
+/**
+ * Describes an error response. A response with a single code is the same on every route and becomes a shared component, unless the
+ * route has a schema of its own for it.
+ */
+function describeErrors(
+  status: number,
+  facts: RouteFacts,
+  { shared, own }: { shared: DocumentNode; own: DocumentNode | undefined },
+): DocumentNode {
   const { errors } = facts
+  const body = (own?.['content'] as Record<string, DocumentNode> | undefined)?.['application/json']?.['schema']
   const response = {
     description: errors.map((code) => `\`${code}\``).join(', '),
     headers: toHeaderReferences(status, facts),
@@ -170,7 +181,7 @@ function describeErrors(status: number, facts: RouteFacts, shared: DocumentNode)
       'application/json': {
         schema: {
           allOf: [
-            { $ref: '#/components/schemas/Error' },
+            body ?? { $ref: '#/components/schemas/Error' },
             {
               type: 'object',
               properties: { code: { type: 'string', enum: errors }, statusCode: { type: 'integer', enum: [status] } },
@@ -180,7 +191,7 @@ function describeErrors(status: number, facts: RouteFacts, shared: DocumentNode)
       },
     },
   }
-  if (errors.length > 1 || !facts.isLimited) return response
+  if (own || errors.length > 1 || !facts.isLimited) return response
   const name = errors[0]!.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
   shared[name] = response
   return { $ref: `#/components/responses/${name}` }

@@ -16,6 +16,7 @@ const REQUEST_HEADERS = [
   'If-None-Match',
   'Last-Event-ID',
   'Prefer',
+  'X-Postonce-Client',
   'X-Request-Id',
   'X-Verification-Token',
 ]

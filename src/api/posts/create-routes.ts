@@ -7,7 +7,7 @@ import { assertScope } from '../shared/identity.ts'
 import { isStrict } from '../shared/strictness.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { parseIdempotency } from './idempotency.ts'
-import { presentCreatedPost, toPostSource } from './present.ts'
+import { presentCreatedPost, toPostMetadata } from './present.ts'
 import { CreatePostBody, CreatePostHeaders, PastQuery, PreferHeaders, ValidationReport } from './schemas/post-input.ts'
 import { CreatedPost } from './schemas/post.ts'
 import { readUnknownFields, refuseUnknownFields } from './unknown-fields.ts'
@@ -57,7 +57,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         input: request.body,
         past: request.query.past,
         inputWarnings: request.unknownFields,
-        source: toPostSource(request),
+        metadata: toPostMetadata(request),
         idempotency: request.idempotency,
       })
       if (!created) return ok('Post was already created', presentCreatedPost(data))

@@ -7,9 +7,10 @@ import { assertScope } from '../shared/identity.ts'
 import { parseIfMatch, toETag } from '../shared/etags.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
+import { createConflictHandler } from './conflicts.ts'
 import { presentCreatedPost } from './present.ts'
 import { EditPostHeaders, PatchPostBody, ReplacePostBody } from './schemas/post-input.ts'
-import { UpdatedPost } from './schemas/post.ts'
+import { PostConflict, UpdatedPost } from './schemas/post.ts'
 import { refuseUnknownFields } from './unknown-fields.ts'
 
 const PostId = IdParam('postId')
@@ -22,6 +23,7 @@ const UPDATE = {
 
 /** Routes that change a post before a worker starts to deliver it. */
 export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.setErrorHandler(createConflictHandler(context))
   app.put(
     '/:postId',
     {
@@ -34,7 +36,7 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         params: PostId,
         headers: EditPostHeaders,
         body: ReplacePostBody,
-        response: { 200: success(UpdatedPost), ...errorResponses },
+        response: { 200: success(UpdatedPost), 412: PostConflict, ...errorResponses },
       },
       preValidation: async (request) => refuseUnknownFields(request, ReplacePostBody),
     },
@@ -53,7 +55,7 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         params: PostId,
         headers: EditPostHeaders,
         body: PatchPostBody,
-        response: { 200: success(UpdatedPost), ...errorResponses },
+        response: { 200: success(UpdatedPost), 412: PostConflict, ...errorResponses },
       },
       preValidation: async (request) => refuseUnknownFields(request, PatchPostBody),
     },

@@ -1,35 +1,50 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
 import { cancelPost } from '../../commands/posts/cancel-post.ts'
 import { deletePost } from '../../commands/posts/delete-post.ts'
 import { duplicatePost } from '../../commands/posts/duplicate-post.ts'
 import { retryPost } from '../../commands/posts/retry-post.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
+import { IfMatchHeader, parseIfMatch } from '../shared/etags.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { presentCreatedPost, toPostSource } from './present.ts'
-import { CancelBody, CancelledPost, CreatedPost, DeletedPost, RetriedPost, RetryBody } from './schemas/post.ts'
+import { createConflictHandler } from './conflicts.ts'
+import { presentCreatedPost, toPostMetadata } from './present.ts'
+import { ClientHeaders } from './schemas/post-input.ts'
+import {
+  CancelBody,
+  CancelledPost,
+  CreatedPost,
+  DeletedPost,
+  PostConflict,
+  RetriedPost,
+  RetryBody,
+} from './schemas/post.ts'
 
 const PostId = IdParam('postId')
 
 /** Routes that delete, retry, cancel and duplicate a post. */
 export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.setErrorHandler(createConflictHandler(context))
   app.delete(
     '/:postId',
     {
       schema: {
         ...operation('posts', 'deletePost', 'Delete a post', {
           keyScope: 'posts:publish',
+          errors: ['PRECONDITION_FAILED'],
           description:
             'Stops the deliveries that have not started; a call on its way may still be accepted. Posts that are already published ' +
             'stay on their platforms. The idempotency key of the post can be used again.',
         }),
         params: PostId,
-        response: { 200: success(DeletedPost), ...errorResponses },
+        headers: Type.Object(IfMatchHeader),
+        response: { 200: success(DeletedPost), 412: PostConflict, ...errorResponses },
       },
     },
-    async ({ params: { postId }, user, log }) => {
-      await deletePost(context, user.userId, postId)
+    async ({ params: { postId }, headers, user, log }) => {
+      await deletePost(context, user.userId, postId, parseIfMatch(headers['if-match']))
       log.info({ postId }, 'post deleted')
       return ok('Post deleted successfully', { postId })
     },
@@ -91,12 +106,17 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
           errors: ['POST_LIMIT_REACHED', 'POST_IN_PROGRESS'],
         }),
         params: PostId,
+        headers: ClientHeaders,
         response: { 201: success(CreatedPost), ...errorResponses },
       },
     },
     async (request, reply) => {
-      const source = toPostSource(request)
-      const draft = await duplicatePost(context, { userId: request.user.userId, postId: request.params.postId, source })
+      const metadata = toPostMetadata(request)
+      const draft = await duplicatePost(context, {
+        userId: request.user.userId,
+        postId: request.params.postId,
+        metadata,
+      })
       request.log.info({ postId: draft._id, originalId: request.params.postId }, 'post duplicated')
       const { _id: postId, status, scheduledAt } = draft
       return reply

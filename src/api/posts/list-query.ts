@@ -1,44 +1,48 @@
+import { findRangeProblem } from '../../domain/posts/day-counts.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import { parseRangeBound } from '../../domain/shared/timezones.ts'
-import type { PostQuery } from '../../store/posts/post-lists.ts'
-import type { ListQuery } from './schemas/list.ts'
+import { findTimezoneProblem, parseRangeBound } from '../../domain/shared/timezones.ts'
+import type { PostFilter } from '../../store/posts/post-lists.ts'
+import type { RangeQueryFields, PostFilters } from './schemas/list.ts'
 
 /**
- * Converts the query parameters of the post list to filters and an order.
- * @param timezone the timezone of the user, for dates without a time
+ * Converts the query parameters that select posts. Whatever names accounts becomes `accountIds` here, and only here.
+ * @param timezone the timezone of dates without a time
  * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
  */
-export function parsePostQuery(query: ListQuery, timezone: string): Omit<PostQuery, 'page' | 'limit'> {
-  const { q, sortBy, sortOrder } = query
+export function parseFilters(
+  { status, platform, accounts, source, client, q, ...range }: PostFilters,
+  timezone: string,
+): PostFilter {
   return {
-    sortBy,
-    sortOrder,
-    ...parseFilters(query, timezone),
-    ...(q === undefined ? {} : { search: q }),
+    ...parseRange(range, timezone),
+    ...(status && { statuses: status }),
+    ...(platform && { platform }),
+    ...(accounts && { accountIds: accounts }),
+    ...(source && { source }),
+    ...(client && { clients: client }),
+    ...(q !== undefined && { search: q }),
   }
 }
 
 /**
- * Converts the filters that the list and the export share.
- * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
+ * Converts the query parameters that select the posts of a range.
+ * @param timezone the timezone of dates without a time
+ * @throws ServiceError VALIDATION_FAILED for an unknown timezone, and for a range that is too long or ends before it begins
  */
-export function parseFilters(
-  { status, platform, account, ...query }: Pick<ListQuery, 'status' | 'platform' | 'account' | 'from' | 'to'>,
-  timezone: string,
-): Pick<PostQuery, 'statuses' | 'platform' | 'accountId' | 'from' | 'to'> {
-  return {
-    ...parseRange(query, timezone),
-    ...(status && { statuses: status }),
-    ...(platform && { platform }),
-    ...(account !== undefined && { accountId: account }),
-  }
+export function parseRangeQuery(query: RangeQueryFields, timezone: string): PostFilter & { from: Date; to: Date } {
+  const unknown = findTimezoneProblem(timezone)
+  if (unknown) throw validationFailed([unknown])
+  const filter = parseFilters(query, timezone) as PostFilter & { from: Date; to: Date }
+  const problem = findRangeProblem(filter)
+  if (problem) throw validationFailed([problem])
+  return filter
 }
 
 /**
  * Parses the bounds of a range of dates.
  * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
  */
-export function parseRange(query: Pick<ListQuery, 'from' | 'to'>, timezone: string): Pick<PostQuery, 'from' | 'to'> {
+export function parseRange(query: Pick<PostFilters, 'from' | 'to'>, timezone: string): Pick<PostFilter, 'from' | 'to'> {
   const problems: Problem[] = []
   const bound = (path: 'from' | 'to') => {
     const value = query[path]

@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { CreatedPost } from '../../commands/posts/create-post.ts'
 import {
@@ -7,18 +8,22 @@ import {
   type MediaItem,
   type PlatformStatus,
   type Post,
+  type PostMetadata,
+  type PostSource,
 } from '../../domain/posts/post.ts'
 import { explainFailure } from '../../domain/posts/failure.ts'
 import { findOpenEntry, listPlatforms, toFailure } from '../../domain/posts/post-entries.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
+import type { CalendarPost } from '../../store/posts/post-lists.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
 import { toETag } from '../shared/etags.ts'
 import { presentAll } from '../shared/odd-records.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
-import type { ListedPostView } from './schemas/list.ts'
+import type { CalendarPostView, ListedPostView } from './schemas/list.ts'
+import type { ClientHeaders } from './schemas/post-input.ts'
 import type { PlatformStatusView, PostView } from './schemas/post.ts'
 import type { PostProgressView, PostTimelineView } from './schemas/progress.ts'
 
@@ -40,7 +45,7 @@ export function presentPost(post: Post): PostView {
     status: post.status,
     platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
     correlationId: post.correlationId,
-    metadata: { source: post.metadata.source },
+    metadata: { source: post.metadata.source, client: post.metadata.client },
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
     etag: toETag(post),
@@ -53,6 +58,18 @@ export function presentListedPost(post: ListedPost, metrics: Map<string, PostSna
     ...presentPost(post),
     ...(post.isShortened ? { isShortened: true } : {}),
     ...(metrics && presentSnapshots(metrics.get(post._id) ?? [])),
+  }
+}
+
+export function presentCalendarPost(post: CalendarPost): CalendarPostView {
+  const { _id, status, text, mediaCount, metadata } = post
+  return {
+    ...{ _id, status, text, mediaCount, metadata },
+    scheduledAt: toInstant(post.scheduledAt),
+    createdAt: post.createdAt.toISOString(),
+    platforms: listPlatforms(post),
+    accounts: post.platformStatuses.flatMap(({ accountId }) => accountId ?? []),
+    etag: toETag(post),
   }
 }
 
@@ -170,6 +187,13 @@ export function presentCreatedPost({ postId, status, scheduledAt, warnings }: Cr
 }
 
 /** Returns `web` for requests with an Origin header: browsers send it, API clients do not. */
-export function toPostSource({ headers, user }: FastifyRequest): 'web' | 'api' {
+export function toPostSource({ headers, user }: Pick<FastifyRequest, 'headers' | 'user'>): PostSource {
   return headers.origin === undefined || user.apiKey ? 'api' : 'web'
+}
+
+/** Returns where a post of this request comes from. */
+export function toPostMetadata(
+  request: Pick<FastifyRequest, 'user'> & { headers: FastifyRequest['headers'] & Static<typeof ClientHeaders> },
+): PostMetadata {
+  return { source: toPostSource(request), client: request.headers['x-postonce-client'] ?? 'api' }
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
+import { listDays } from '../../domain/analytics/calendar.ts'
+import { MAX_RANGE_DAYS, sumByDay } from '../../domain/posts/day-counts.ts'
 import { findNextAttempt } from '../../domain/posts/post-entries.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -11,9 +13,9 @@ import { parseETags, toETag } from '../shared/etags.ts'
 import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
-import { parsePostQuery } from './list-query.ts'
-import { presentListedPost, presentPost, presentProgress, presentTimeline } from './present.ts'
-import { ListPostsQuery, PostList } from './schemas/list.ts'
+import { parseRangeQuery, parseFilters } from './list-query.ts'
+import { presentCalendarPost, presentListedPost, presentPost, presentProgress, presentTimeline } from './present.ts'
+import { Calendar, ListPostsQuery, PostCounts, PostList, RangeQuery } from './schemas/list.ts'
 import { PostDetail } from './schemas/post.ts'
 import { ConditionalHeaders, PostProgress, PostTimeline } from './schemas/progress.ts'
 import { presentAll } from '../shared/odd-records.ts'
@@ -21,6 +23,7 @@ import { presentAll } from '../shared/odd-records.ts'
 const POLL_AFTER_SECONDS = 1
 /** Reading metrics loads every snapshot of a post, which can be hundreds after 30 days. */
 const MAX_PAGE_WITH_METRICS = 50
+const MAX_CALENDAR_POSTS = 1_000
 
 const PostId = IdParam('postId')
 
@@ -45,11 +48,53 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       if (query.include === 'metrics') page.limit = Math.min(page.limit, MAX_PAGE_WITH_METRICS)
       const { posts, total } = await context.posts.list(user.userId, {
         ...page,
-        ...parsePostQuery(query, user.timezone),
+        ...{ sortBy: query.sortBy, sortOrder: query.sortOrder },
+        ...parseFilters(query, user.timezone),
       })
       const metrics = query.include === 'metrics' ? await findLatestMetrics(user.userId, posts) : null
       const listed = presentAll(posts, (post) => presentListedPost(post, metrics), log)
       return ok('Posts fetched successfully', { posts: listed, ...toPageResult(total, page) })
+    },
+  )
+
+  app.get(
+    '/counts',
+    {
+      schema: {
+        ...operation('posts', 'countPosts', 'Count the posts of each day', {
+          keyScope: 'posts:read',
+          description: `Returns the number of posts by status for every day of a range of at most ${MAX_RANGE_DAYS} days.`,
+        }),
+        querystring: RangeQuery,
+        response: { 200: success(PostCounts), ...errorResponses },
+      },
+    },
+    async ({ query, user }) => {
+      const timezone = query.timezone ?? user.timezone
+      const filter = parseRangeQuery(query, timezone)
+      const slots = await context.posts.countPerSlot(user.userId, filter)
+      const days = listDays({ start: filter.from, end: filter.to }, timezone)
+      return ok('Posts counted successfully', { timezone, days: sumByDay(days, slots) })
+    },
+  )
+
+  app.get(
+    '/calendar',
+    {
+      schema: {
+        ...operation('posts', 'getCalendar', 'Get the posts of a calendar', {
+          keyScope: 'posts:read',
+          description: `Returns the earliest ${MAX_CALENDAR_POSTS} posts of a range of at most ${MAX_RANGE_DAYS} days, each in a short form.`,
+        }),
+        querystring: RangeQuery,
+        response: { 200: success(Calendar), ...errorResponses },
+      },
+    },
+    async ({ query, user, log }) => {
+      const filter = parseRangeQuery(query, query.timezone ?? user.timezone)
+      const posts = await context.posts.calendarOf(user.userId, filter, MAX_CALENDAR_POSTS + 1)
+      const shown = presentAll(posts.slice(0, MAX_CALENDAR_POSTS), presentCalendarPost, log)
+      return ok('Calendar fetched successfully', { posts: shown, isComplete: posts.length <= MAX_CALENDAR_POSTS })
     },
   )
 

@@ -15,7 +15,7 @@ export function parseETags(header: string): string[] {
 export const IfMatchHeader = {
   'if-match': Type.Optional(
     Type.String({
-      description: 'The `etag` of the last reading; the edit is refused with 412 if it has changed since',
+      description: 'The `etag` of the last reading; the request is refused with 412 if the record has changed since',
     }),
   ),
 }

@@ -75,7 +75,8 @@ async function createRow(
   const idempotency = { key: toRowKey(importId, row), requestHash }
   try {
     const first = await findIdempotentResult(deps, user._id, idempotency)
-    const request = { userId: user._id, plan: user.subscription.plan, input, source, idempotency, planned }
+    const metadata = { source, client: 'import' } as const
+    const request = { userId: user._id, plan: user.subscription.plan, input, metadata, idempotency, planned }
     const { postId } = first ?? (await createPost(deps, request)).data
     return { row, status: 'created', postId }
   } catch (error) {

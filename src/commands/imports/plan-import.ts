@@ -20,6 +20,7 @@ import {
   type PostImport,
 } from '../../domain/imports/imports.ts'
 import { toCellProblem } from '../../domain/imports/csv-rows.ts'
+import type { PostSource } from '../../domain/posts/post.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-order.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
@@ -63,7 +64,7 @@ export interface PlanImportRequest {
   gapMinutes: number
   /** The time zone of rows without one. */
   timezone: string
-  source: 'web' | 'api'
+  source: PostSource
 }
 
 /** Rows are stored in batches of this size. */

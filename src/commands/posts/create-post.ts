@@ -1,7 +1,7 @@
 import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { correctTypes, NO_FILES } from '../../domain/posts/media-files.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
-import type { FirstResponse, Post } from '../../domain/posts/post.ts'
+import type { FirstResponse, Post, PostMetadata } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem, type PastTime } from '../../domain/posts/preflight.ts'
 import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
@@ -31,7 +31,7 @@ export interface CreatePostRequest {
   past?: PastTime | undefined
   /** Warnings of whoever read the input. */
   inputWarnings?: Problem[]
-  source: 'web' | 'api'
+  metadata: PostMetadata
   idempotency: Idempotency | null
   /** The accounts for which the post was planned earlier. It gets no others, also when a platform has another default account now. */
   planned?: readonly ChosenAccount[]
@@ -80,7 +80,7 @@ export async function createPost(
 }
 
 async function buildPost(deps: CommandContext, request: CreatePostRequest) {
-  const { userId, input, past = 'publish', inputWarnings = [], source, idempotency, planned } = request
+  const { userId, input, past = 'publish', inputWarnings = [], metadata, idempotency, planned } = request
   const now = deps.clock.now()
   const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
@@ -108,7 +108,7 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
       ...(dueOrder && { dueOrder }),
       correlationId: idempotency?.key ?? null,
       requestHash: idempotency?.requestHash ?? null,
-      metadata: { source },
+      metadata,
       draft,
     },
     now,

@@ -1,5 +1,5 @@
 import { canTransferAllowance, copyAsDraft, postChanged } from '../../domain/posts/post-moves.ts'
-import type { Post } from '../../domain/posts/post.ts'
+import type { Post, PostMetadata } from '../../domain/posts/post.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { newId } from '../../store/shared/schema.ts'
 import { holdMedia } from './hold-media.ts'
@@ -12,13 +12,13 @@ import type { CommandContext } from '../context.ts'
  */
 export async function duplicatePost(
   deps: CommandContext,
-  request: { userId: string; postId: string; source: 'web' | 'api' },
+  request: { userId: string; postId: string; metadata: PostMetadata },
 ): Promise<Post> {
   const original = await deps.posts.findOwned(request.userId, request.postId)
   if (!original) throw postNotFound()
   // Deleted files stay listed in the draft, and are reported when it is published.
   await holdMedia(deps, original)
-  const draft = copyAsDraft(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
+  const draft = copyAsDraft(original, { _id: newId(), metadata: request.metadata }, deps.clock.now())
   if (canTransferAllowance(original)) await storeInPlaceOf(deps, original, draft)
   else await deps.storePost(draft)
   return draft

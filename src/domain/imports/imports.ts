@@ -1,6 +1,6 @@
 import type { Allowance } from '../billing/plans.ts'
 import { resolveContent } from '../posts/content.ts'
-import type { Content, MediaItem, Post } from '../posts/post.ts'
+import type { Content, MediaItem, Post, PostSource } from '../posts/post.ts'
 import { ServiceError, type Problem } from '../shared/service-error.ts'
 import { DAY } from '../shared/times.ts'
 import type { Conflict } from './conflicts.ts'
@@ -59,7 +59,7 @@ export interface PostImport {
   gapMinutes: number
   /** The time zone of rows without one. */
   timezone: string
-  source: 'web' | 'api'
+  source: PostSource
   /** The number of rows in each status. */
   counts: RowCounts
   posts: PlannedPosts

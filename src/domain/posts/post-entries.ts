@@ -161,7 +161,11 @@ export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post)
 }
 
 /** Returns every platform of a post, also those that it has only through accounts. */
-export function listPlatforms({ platformStatuses }: Pick<Post, 'platformStatuses'>): Platform[] {
+export function listPlatforms({
+  platformStatuses,
+}: {
+  platformStatuses: readonly Pick<PlatformStatus, 'platform'>[]
+}): Platform[] {
   return [...new Set(platformStatuses.map(({ platform }) => platform))]
 }
 

@@ -18,6 +18,25 @@ export const POST_STATUSES = [
 
 export type PostStatus = (typeof POST_STATUSES)[number]
 
+/** Values of `metadata.source`: `web` for a request from a page. */
+export const POST_SOURCES = ['web', 'api'] as const
+
+export type PostSource = (typeof POST_SOURCES)[number]
+
+/** The programs that name themselves when they write a post. */
+export const NAMED_CLIENTS = ['console', 'cli', 'mcp', 'sdk'] as const
+
+/** Values of `metadata.client`: what wrote a post. `import` is a file, `api` a program without a name. */
+export const POST_CLIENTS = [...NAMED_CLIENTS, 'import', 'api'] as const
+
+export type PostClient = (typeof POST_CLIENTS)[number]
+
+/** Where a post comes from. It never changes. */
+export interface PostMetadata {
+  source: PostSource
+  client: PostClient
+}
+
 /** Values of a platform status's `status`. */
 export const DELIVERY_STATUSES = ['pending', 'processing', 'completed', 'failed', 'deleted'] as const
 
@@ -175,7 +194,7 @@ export interface Post {
   requestHash: string | null
   /** Response to the creating request. Repeats with the same `correlationId` get the same response. */
   firstResponse?: FirstResponse
-  metadata: { source: 'web' | 'api' }
+  metadata: PostMetadata
   /**
    * Id of the draft that took over this post's share of the plan's allowance; absent while the post has its own. A retry takes
    * a further share first, so that one share never publishes two posts.

@@ -1,28 +1,45 @@
 import { trusted, type Model, type QueryFilter } from 'mongoose'
-import type { PlatformStatus, Post, PostStatus } from '../../domain/posts/post.ts'
+import type { SlotCount } from '../../domain/posts/day-counts.ts'
+import {
+  POST_STATUSES,
+  type PlatformStatus,
+  type Post,
+  type PostClient,
+  type PostSource,
+  type PostStatus,
+} from '../../domain/posts/post.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { toTextPattern } from '../shared/text-pattern.ts'
 import { LIST_DEADLINE_MS } from './match-posts.ts'
-import { WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
+import { RANGE_INDEXES, WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
 import type { PostRef } from './pending-events.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
-export interface PostQuery {
-  page: number
-  limit: number
+/** Selects posts of a user. All conditions hold together. */
+export interface PostFilter {
   statuses?: PostStatus[]
   platform?: Platform
-  /** The id of an account, connected or not. */
-  accountId?: string
+  /** Ids of accounts, connected or not: posts for any of them. */
+  accountIds?: readonly string[]
+  source?: PostSource
+  clients?: PostClient[]
   /** Bounds on `scheduledAt`, or on `createdAt` where that is null. */
   from?: Date
   to?: Date
   /** Searches the common text and each platform's text, ignoring case. */
   search?: string
+}
+
+export interface PostQuery extends PostFilter {
+  page: number
+  limit: number
   /** `date` is the value that `from` and `to` bound. */
   sortBy: 'createdAt' | 'scheduledAt' | 'date'
   sortOrder: 'asc' | 'desc'
 }
+
+/** The length of the slots in which posts are counted. Days of all timezones begin at one. */
+const SLOT_MINUTES = 15
 
 /** The paths under which a post has text. */
 const TEXT_PATHS = ['content.text', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.text`)]
@@ -51,6 +68,27 @@ export type PlacedPost = Pick<
   | 'accountSpecificContent'
 > & { platformStatuses: Pick<PlatformStatus, 'platform' | 'accountId'>[] }
 
+/** Characters of the text of a post in a calendar. */
+const CALENDAR_TEXT_LENGTH = 140
+const CALENDAR_FIELDS = {
+  status: 1,
+  scheduledAt: 1,
+  createdAt: 1,
+  revision: 1,
+  metadata: 1,
+  'platformStatuses.platform': 1,
+  'platformStatuses.accountId': 1,
+  text: { $substrCP: ['$content.text', 0, CALENDAR_TEXT_LENGTH] },
+  mediaCount: { $size: { $ifNull: ['$content.mediaItems', []] } },
+}
+
+export type CalendarPost = Pick<Post, '_id' | 'status' | 'scheduledAt' | 'createdAt' | 'revision' | 'metadata'> & {
+  /** The beginning of the common text. */
+  text: string
+  mediaCount: number
+  platformStatuses: Pick<PlatformStatus, 'platform' | 'accountId'>[]
+}
+
 export type WaitingPost = Pick<Post, '_id' | 'status' | 'scheduledAt'>
 
 /** Lists of one user's posts. */
@@ -69,6 +107,39 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
       ])
       return { posts, total }
     },
+
+    /**
+     * Counts posts by status and quarter of an hour, of `scheduledAt` or else `createdAt`. Without filters it reads only keys: those of
+     * the posts in the range.
+     */
+    async countPerSlot(
+      userId: string,
+      { from, to, ...filter }: PostFilter & { from: Date; to: Date },
+    ): Promise<SlotCount[]> {
+      const range = toRange({ from, to })
+      const conditions = toFilter(userId, { statuses: [...POST_STATUSES], ...filter })
+      const count = (date: 'scheduledAt' | 'createdAt') =>
+        collection()
+          .aggregate<SlotCount>(toSlotStages(date, { ...conditions, [date]: range }), {
+            hint: RANGE_INDEXES[date],
+            maxTimeMS: LIST_DEADLINE_MS,
+          })
+          .toArray()
+      const counts = await Promise.all([count('scheduledAt'), count('createdAt')])
+      return counts.flat()
+    },
+
+    /** The earliest posts in a range, with the fields that a calendar shows. */
+    calendarOf: (userId: string, filter: PostFilter, limit: number): Promise<CalendarPost[]> =>
+      collection()
+        .aggregate<CalendarPost>(
+          [
+            ...toPageStages(toListFilter(userId, filter), { sortBy: 'date', sortOrder: 'asc', page: 1, limit }),
+            { $project: CALENDAR_FIELDS },
+          ],
+          { maxTimeMS: LIST_DEADLINE_MS },
+        )
+        .toArray(),
 
     /** The ids of posts that can still be cancelled. */
     async listWaiting(userId: string, limit: number): Promise<string[]> {
@@ -102,12 +173,9 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
       collection().countDocuments(toWaitingFilter(userId, accountIds)),
 
     /** All posts of the user that match, newest first, as a stream. */
-    allOf: (
-      userId: string,
-      query: Pick<PostQuery, 'statuses' | 'platform' | 'accountId' | 'from' | 'to'> = {},
-    ): AsyncIterable<Post> =>
+    allOf: (userId: string, filter: PostFilter = {}): AsyncIterable<Post> =>
       collection().aggregate<Post>([
-        { $match: toListFilter(userId, query) },
+        { $match: toListFilter(userId, filter) },
         { $sort: { createdAt: -1, _id: -1 } },
         { $unset: Object.keys(WITHOUT_LOGS.projection) },
       ]),
@@ -145,27 +213,49 @@ function toWaitingFilter(userId: string, accountIds: readonly string[]) {
   }
 }
 
-function toListFilter(
-  userId: string,
-  query: Pick<PostQuery, 'statuses' | 'platform' | 'accountId' | 'from' | 'to' | 'search'>,
-): QueryFilter<Post> {
-  const filter: QueryFilter<Post> = { userId }
-  if (query.statuses) filter.status = trusted({ $in: query.statuses })
-  if (query.platform) filter['platformStatuses.platform'] = query.platform
-  if (query.accountId !== undefined) filter['platformStatuses.accountId'] = query.accountId
-  if (query.from || query.to) {
-    const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
-    filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]
+function toListFilter(userId: string, { from, to, ...filter }: PostFilter): QueryFilter<Post> {
+  if (!from && !to) return toFilter(userId, filter)
+  const range = toRange({ from, to })
+  return { ...toFilter(userId, filter), $or: [{ scheduledAt: range }, { scheduledAt: null, createdAt: range }] }
+}
+
+/** The conditions besides the range. */
+function toFilter(userId: string, filter: Omit<PostFilter, 'from' | 'to'>): QueryFilter<Post> {
+  const { statuses, platform, accountIds, source, clients, search } = filter
+  const pattern = search !== undefined && trusted({ $regex: toTextPattern(search), $options: 'i' })
+  return {
+    userId,
+    ...(statuses && { status: trusted({ $in: statuses }) }),
+    ...(platform && { 'platformStatuses.platform': platform }),
+    ...(accountIds && { 'platformStatuses.accountId': trusted({ $in: [...accountIds] }) }),
+    ...(source && { 'metadata.source': source }),
+    ...(clients && { 'metadata.client': trusted({ $in: clients }) }),
+    ...(pattern && { $and: [{ $or: TEXT_PATHS.map((path) => ({ [path]: pattern })) }] }),
   }
-  if (query.search !== undefined) {
-    const pattern = trusted({ $regex: toTextPattern(query.search), $options: 'i' })
-    filter.$and = [{ $or: TEXT_PATHS.map((path) => ({ [path]: pattern })) }]
-  }
-  return filter
+}
+
+const toRange = ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) =>
+  trusted({ ...(from && { $gte: from }), ...(to && { $lte: to }) })
+
+/** 1 for a post without a time, else 0. */
+const WITHOUT_TIME = { $cond: [{ $eq: ['$scheduledAt', null] }, 1, 0] }
+
+function toSlotStages(date: 'scheduledAt' | 'createdAt', match: object): object[] {
+  const at = { $dateTrunc: { date: `$${date}`, unit: 'minute', binSize: SLOT_MINUTES } }
+  return [
+    { $match: match },
+    // A condition of the match on null would read the records.
+    { $group: { _id: { at, status: '$status' }, count: { $sum: date === 'scheduledAt' ? 1 : WITHOUT_TIME } } },
+    { $match: { count: { $gt: 0 } } },
+    { $project: { _id: 0, at: '$_id.at', status: '$_id.status', count: 1 } },
+  ]
 }
 
 /** Sorts indexed fields without computing them. */
-function toPageStages(filter: QueryFilter<Post>, { sortBy, sortOrder, page, limit }: PostQuery): object[] {
+function toPageStages(
+  filter: QueryFilter<Post>,
+  { sortBy, sortOrder, page, limit }: Pick<PostQuery, 'sortBy' | 'sortOrder' | 'page' | 'limit'>,
+): object[] {
   const direction = sortOrder === 'asc' ? 1 : -1
   const date = { $ifNull: ['$scheduledAt', '$createdAt'] }
   return [

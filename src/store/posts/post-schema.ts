@@ -2,7 +2,7 @@ import { Schema } from 'mongoose'
 import { EVENT_TYPES } from '../../domain/events/events.ts'
 import type { NotifiedEvent } from '../../domain/notifications/post-notifications.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
-import { DELIVERY_STATUSES, POST_STATUSES, type Post } from '../../domain/posts/post.ts'
+import { DELIVERY_STATUSES, POST_CLIENTS, POST_SOURCES, POST_STATUSES, type Post } from '../../domain/posts/post.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
@@ -145,6 +145,12 @@ export const METRICS_INDEX = {
   'platformStatuses.metricsDueAt': 1,
 } as const
 
+/** The indexes whose keys suffice to count the posts in a range of either time by status. */
+export const RANGE_INDEXES = {
+  scheduledAt: { userId: 1, scheduledAt: -1, _id: -1, status: 1 },
+  createdAt: { userId: 1, status: 1, createdAt: -1, _id: -1, scheduledAt: 1 },
+} as const
+
 /** The stored post. Its timeline and its pending events are read separately. */
 export const postSchema = new Schema<StoredPost>(
   {
@@ -165,7 +171,10 @@ export const postSchema = new Schema<StoredPost>(
     correlationId: nullable(String),
     requestHash: nullable(String),
     firstResponse: { type: firstResponseSchema, default: undefined },
-    metadata: { source: { type: String, enum: ['web', 'api'], required: true } },
+    metadata: {
+      source: { type: String, enum: POST_SOURCES, required: true },
+      client: { type: String, enum: POST_CLIENTS, required: true },
+    },
     allowanceMovedTo: { type: String, default: undefined },
     allowanceFrom: { type: String, default: undefined },
     dueCheck: { type: new Schema({ at: nullable(Date), warned: [String] }, subdocumentOptions), default: undefined },
@@ -185,14 +194,13 @@ postSchema.index(
   { userId: 1, correlationId: 1 },
   { unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } },
 )
-postSchema.index({ userId: 1, createdAt: -1, _id: -1 })
-postSchema.index({ userId: 1, scheduledAt: -1, _id: -1 })
-postSchema.index({ userId: 1, status: 1, createdAt: -1, _id: -1 })
+// With the last field, a list of a range does not read the records that are scheduled for other times.
+postSchema.index({ userId: 1, createdAt: -1, _id: -1, scheduledAt: 1 })
+postSchema.index(RANGE_INDEXES.scheduledAt)
+postSchema.index(RANGE_INDEXES.createdAt)
 postSchema.index({ status: 1, dueAt: 1 })
 // Scheduled posts that are to be checked before they are due.
 postSchema.index({ 'dueCheck.at': 1, dueAt: 1, _id: 1 }, { partialFilterExpression: { status: 'SCHEDULED' } })
-// Counting a user's posts at one second reads only keys.
-postSchema.index({ userId: 1, status: 1, scheduledAt: 1 }, { partialFilterExpression: { status: 'SCHEDULED' } })
 // Immediate posts are not indexed here and cost nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })

@@ -217,14 +217,17 @@ export function createPostStore(
       return uses
     },
 
-    /** Deletes the post. Returns its last state and its events that are not in the feed yet. */
+    /**
+     * Deletes the post. Returns its last state and its events that are not in the feed yet; null when there is no such post.
+     * @param revisions the revisions that are deleted; undefined for any
+     */
     async remove(
       userId: string,
       postId: string,
-      session?: ClientSession,
+      { revisions, session }: { revisions?: readonly number[] | undefined; session?: ClientSession } = {},
     ): Promise<{ post: Post; pendingEvents: NotifiedEvent[] } | null> {
       const found = await collection().findOneAndDelete(
-        { _id: postId, userId },
+        { _id: postId, userId, ...(revisions && { revision: { $in: [...revisions] } }) },
         {
           projection: { timeline: 0 },
           ...(session && { session }),

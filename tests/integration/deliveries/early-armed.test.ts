@@ -35,7 +35,7 @@ afterAll(async () => {
 async function createArmed(user: User, text: string, dueAt: Date): Promise<string> {
   const posts = { ...world.context.posts, countScheduled: async () => POSTS_OF_SECOND }
   const input = { content: { text }, selectedPlatforms: ['bluesky' as const], scheduledAt: dueAt.toISOString() }
-  const request = { userId: user.userId, input, source: 'api', idempotency: null } as const
+  const request = { userId: user.userId, input, metadata: { source: 'api', client: 'api' }, idempotency: null } as const
   const { data } = await createPost({ ...world.context, posts }, request)
   await world.context.startQueue.idle()
   await poll(

@@ -50,7 +50,7 @@ it(
     const posts = { ...world.context.posts, countScheduled: async () => HIGHEST_DUE_RANK }
     const input = { selectedPlatforms: ['bluesky' as const], scheduledAt: dueAt.toISOString() }
     const manyIds = await times(2 * ARMED_SLOTS, async () => {
-      const request = { userId: many.userId, source: 'api', idempotency: null } as const
+      const request = { userId: many.userId, metadata: { source: 'api', client: 'api' }, idempotency: null } as const
       const created = await createPost(
         { ...world.context, posts },
         { ...request, input: { ...input, content: { text: 'One of many' } } },

@@ -48,7 +48,7 @@ const BROKEN: [string, (user: User) => Promise<object>][] = [
 async function createUnchecked(user: User, input: WholePostInput): Promise<string> {
   const { context } = world
   const media = { ...context.media, readFile: () => Promise.reject(new Error('The storage is slow')) }
-  const request = { userId: user.userId, input, source: 'api' as const, idempotency: null }
+  const request = { userId: user.userId, input, metadata: { source: 'api', client: 'api' } as const, idempotency: null }
   const { data } = await createPost({ ...context, media }, request)
   expect(data.warnings).toContainEqual(expect.objectContaining({ code: 'MEDIA_UNCHECKED' }))
   return data.postId

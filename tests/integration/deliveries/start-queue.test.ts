@@ -37,7 +37,7 @@ it.each(['cancelled', 'deleted'])('no workflow keeps running when a post is %s b
   )
   const scheduledAt = new Date(Date.now() + HOUR).toISOString()
   const input = { content: { text: 'Regretted' }, selectedPlatforms: ['bluesky' as const], scheduledAt }
-  const request = { userId: user.userId, input, source: 'api', idempotency: null } as const
+  const request = { userId: user.userId, input, metadata: { source: 'api', client: 'api' }, idempotency: null } as const
   const { data } = await createPost({ ...context, startQueue }, request)
   const { status } = await (change === 'cancelled'
     ? user.call('POST', `/api/posts/${data.postId}/cancel`)

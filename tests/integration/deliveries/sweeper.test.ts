@@ -74,7 +74,7 @@ describe('the sweeper', () => {
           selectedPlatforms: ['bluesky'],
           ...(delayMs === undefined ? {} : { scheduledAt: new Date(Date.now() + delayMs).toISOString() }),
         },
-        source: 'api',
+        metadata: { source: 'api', client: 'api' },
         idempotency: null,
       },
     )
@@ -92,7 +92,7 @@ describe('the sweeper', () => {
       createPost(lost, {
         userId,
         input: { content: { text: 'Stranded' }, selectedPlatforms: ['bluesky'] },
-        source: 'api',
+        metadata: { source: 'api', client: 'api' },
         idempotency: null,
       })
     for (let count = 0; count < 60; count++) await strand(many.userId)

@@ -160,6 +160,33 @@ describe('tools', () => {
     expect(await countPublished(text)).toBe(0)
   })
 
+  test('an edit with the etag of an outdated reading is refused with the post as it is now', async () => {
+    const text = unique('etag')
+    const { postId } = await agent.use('draft_post', textPost(text))
+    const { etag, client } = (await agent.use('get_post', { postId })).post
+    expect(client).toBe('mcp')
+    await drafter.use('update_post', { postId, text: `${text} of another`, ifMatch: etag })
+    for (const [tool, change] of [
+      ['update_post', { text: 'Mine' }],
+      ['publish_draft', {}],
+    ] as const) {
+      expect(await agent.call(tool, { postId, ifMatch: etag, ...change })).toMatchObject({
+        isError: true,
+        data: {
+          error: {
+            code: 'PRECONDITION_FAILED',
+            post: { postId, text: `${text} of another`, etag: expect.not.stringMatching(etag) },
+            nextStep: expect.stringContaining('repeat'),
+          },
+        },
+      })
+    }
+    const drafts = { search: text, client: ['mcp'] }
+    expect(await agent.use('list_posts', drafts)).toMatchObject({ total: 1, posts: [{ postId, status: 'DRAFT' }] })
+    expect((await agent.use('list_posts', { ...drafts, client: ['cli', 'console'] })).total).toBe(0)
+    expect((await agent.use('list_posts', { ...drafts, accounts: ['none'] })).total).toBe(0)
+  })
+
   test('a draft is published by publish_draft, once', async () => {
     const text = unique('published draft')
     const { postId } = await agent.use('draft_post', textPost(text))

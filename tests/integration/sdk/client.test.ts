@@ -133,12 +133,36 @@ test('an error has the code and every problem of the API', async () => {
   await expect(client.posts.get('0'.repeat(24))).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
+test('posts name the program that wrote them, and are counted and selected by it', async () => {
+  const options = { url: api.url, apiKey, client: 'console' } as const
+  const text = unique('client')
+  const body = { ...draft(), content: { text }, scheduledAt: '2091-03-01T12:00:00Z' }
+  const byConsole = await createClient(options).posts.create(body)
+  const bySdk = await client.posts.create(body)
+  const filters = { from: '2091-03-01', to: '2091-03-02', q: text }
+  const { posts } = await client.posts.calendar({ ...filters, client: ['console', 'cli'] })
+  expect(posts).toMatchObject([{ _id: byConsole.postId, text, metadata: { client: 'console' } }])
+  expect(await client.posts.counts({ ...filters, timezone: 'UTC' })).toEqual({
+    timezone: 'UTC',
+    days: [
+      { date: '2091-03-01', total: 2, statuses: { DRAFT: 2 } },
+      { date: '2091-03-02', total: 0, statuses: {} },
+    ],
+  })
+  expect((await client.posts.get(bySdk.postId)).metadata).toEqual({ source: 'api', client: 'sdk' })
+})
+
 test('an update with the etag of an outdated reading is refused', async () => {
   const { postId } = await client.posts.create(draft())
   const { etag } = await client.posts.get(postId)
   const edit = (text: string, ifMatch: string) => client.posts.update(postId, { content: { text } }, { ifMatch })
   const updated = await edit('From the phone', etag)
-  await expect(edit('From the desk', etag)).rejects.toMatchObject({ status: 412, code: 'PRECONDITION_FAILED' })
+  await expect(edit('From the desk', etag)).rejects.toMatchObject({
+    status: 412,
+    code: 'PRECONDITION_FAILED',
+    body: { post: { content: { text: 'From the phone' }, etag: updated.etag } },
+  })
+  await expect(client.posts.delete(postId, { ifMatch: etag })).rejects.toMatchObject({ status: 412 })
   await edit('Read again', updated.etag)
   expect(await client.posts.get(postId)).toMatchObject({ content: { text: 'Read again' } })
 })

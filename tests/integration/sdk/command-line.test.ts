@@ -137,6 +137,19 @@ test('a scheduled post is listed, shown and cancelled', async () => {
   expect(await runJson<object[]>(['list', '--search', text])).toMatchObject([{ _id: postId, status: 'CANCELLED' }])
 })
 
+test('the posts of each day are counted by status and client', async () => {
+  const text = unique('counted')
+  // The second one is on the next day in Berlin.
+  for (const time of ['2090-08-01T12:00:00Z', '2090-08-01T22:30:00Z'])
+    await runJson(['schedule', text, '--to', 'bluesky', '--at', time])
+  const range = ['count', '--from', '2090-08-01', '--to', '2090-08-03', '--search', text]
+  expect((await run([...range, '--client', 'cli', '--source', 'api'])).stdout).toBe(
+    'DAY         POSTS  STATUSES\n2090-08-01  1      SCHEDULED 1\n2090-08-02  1      SCHEDULED 1\n',
+  )
+  expect((await run([...range, '--client', 'mcp,sdk'])).stdout).toBe('No posts.\n')
+  expect(await run(['count', '--from', '2090-08-01'])).toMatchObject({ code: 2, stdout: '' })
+})
+
 test('a command with one idempotency key creates one post, also when a response is lost', async () => {
   await api.control.fault({ method: 'POST', path: '/api/posts', times: 1, action: { dropAfterAccept: true } })
   const args = ['post', unique('once'), '--to', 'bluesky', '--draft', '--idempotency-key', unique('key')]
@@ -273,7 +286,9 @@ test('an account is labelled, made the default, checked and disconnected by its 
     '--account',
     brand.second,
   ])
-  expect(await brand.read<object[]>(['list', '--account', 'second brand'])).toMatchObject([{ _id: postId }])
+  const both = ['list', '--account', 'second brand', '--account', brand.first]
+  expect(await brand.read<object[]>(both)).toMatchObject([{ _id: postId, metadata: { client: 'cli' } }])
+  expect(await brand.read<object[]>(['list', '--account', brand.first])).toEqual([])
   const move = ['--move-posts-to', brand.first]
   expect(await brand.run(['accounts', 'disconnect', 'Second brand', ...move])).toEqual({
     code: 0,

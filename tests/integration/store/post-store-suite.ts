@@ -166,7 +166,7 @@ export function describePostStore(open: () => Promise<Database>): void {
       const [post, other] = [await stored(buildPost()), await stored(buildPost())]
       const effect = published()
       await first().transition(post, accept('bluesky', effect))
-      await databases[0]!.transaction((session) => first().remove(post.userId, post._id, session))
+      await databases[0]!.transaction((session) => first().remove(post.userId, post._id, { session }))
       await second().transition(other, accept('bluesky', effect))
       expect(await first().belongsToOtherPost(other._id, 'bluesky', effect.platformPostId)).toBe(false)
     })
@@ -336,7 +336,7 @@ export function describePostStore(open: () => Promise<Database>): void {
       const posts = await Promise.all([1, 2, 3].map(() => stored(buildPost({ scheduledAt: after(T0, 400_000) }))))
       const [unchanged, cancelled, deleted] = posts
       await second().transition(cancelled!, cancel())
-      await databases[1]!.transaction((session) => second().remove(deleted!.userId, deleted!._id, session))
+      await databases[1]!.transaction((session) => second().remove(deleted!.userId, deleted!._id, { session }))
       expect(await Promise.all(posts.map(first().acknowledgeStart))).toEqual([true, false, false])
       expect(await Promise.all([unchanged!, unchanged!].map(first().acknowledgeStart))).toEqual([true, true])
     })

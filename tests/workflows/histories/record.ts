@@ -163,7 +163,7 @@ async function recordPosts(userId: string): Promise<void> {
         ...(inSeconds === null ? {} : { scheduledAt: new Date(Date.now() + inSeconds * SECOND).toISOString() }),
         ...input,
       },
-      source: 'api',
+      metadata: { source: 'api', client: 'api' },
       idempotency: null,
     })
     await context.startQueue.idle()
@@ -256,7 +256,12 @@ async function recordAnalytics(userId: string): Promise<void> {
   const onBoth: Platform[] = ['mastodon', 'threads']
   const publish = async (ageMs: number) => {
     const input = { content: { text: RECORDED_TEXT }, selectedPlatforms: onBoth }
-    const { data } = await createPost(context, { userId, input, source: 'api', idempotency: null })
+    const { data } = await createPost(context, {
+      userId,
+      input,
+      metadata: { source: 'api', client: 'api' },
+      idempotency: null,
+    })
     await context.startQueue.idle()
     await client.workflow.getHandle(publishPostWorkflowId(data.postId)).result()
     const completedAt = new Date(Date.now() - ageMs)
@@ -278,7 +283,7 @@ async function recordAnalytics(userId: string): Promise<void> {
 
   const scheduledAt = new Date(Date.now() + 10 * MINUTE).toISOString()
   const scheduled = { content: { text: RECORDED_TEXT }, selectedPlatforms: onBoth, scheduledAt }
-  await createPost(context, { userId, input: scheduled, source: 'api', idempotency: null })
+  await createPost(context, { userId, input: scheduled, metadata: { source: 'api', client: 'api' }, idempotency: null })
   await recordScheduled('due-posts-checked', 'checkDuePosts')
   await recordScheduled('snapshots-downsampled', 'downsampleSnapshots')
   await recordScheduled('tokens-renewed', 'renewTokens')

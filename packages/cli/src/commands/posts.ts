@@ -18,20 +18,36 @@ const STATUSES = listValues<Schemas['PostStatus']>({
   FAILED: true,
   CANCELLED: true,
 })
+const SOURCES = listValues<Schemas['PostSource']>({ web: true, api: true })
+const CLIENTS = listValues<Schemas['PostClient']>({
+  console: true,
+  cli: true,
+  mcp: true,
+  sdk: true,
+  import: true,
+  api: true,
+})
 const TEXT_WIDTH = 50
 const LARGEST_PAGE = 200
 
 export interface FilterOptions {
   status?: Schemas['PostStatus'][]
   platform?: Schemas['Platform']
-  account?: string
+  account?: string[]
+  source?: Schemas['PostSource']
+  client?: Schemas['PostClient'][]
   from?: string
   to?: string
+  search?: string
 }
 
 interface ListOptions extends FilterOptions {
-  search?: string
   limit: number
+}
+
+interface CountOptions extends FilterOptions {
+  from: string
+  to: string
 }
 
 interface PublishOptions {
@@ -42,24 +58,44 @@ interface AccountOptions {
   account?: string[]
 }
 
+const FROM = new Option('--from <time>', 'earliest date or time of the post')
+const TO = new Option('--to <time>', 'latest date or time of the post')
+
 /** The options that select posts. */
 export const FILTER_OPTIONS = [
   wordsOption('--status <statuses>', 'only posts in these statuses', STATUSES),
   new Option('--platform <name>', 'only posts for this platform').choices(PLATFORMS),
-  new Option('--account <account>', `only posts for this account; ${ACCOUNT}`),
-  new Option('--from <time>', 'earliest date or time of the post'),
-  new Option('--to <time>', 'latest date or time of the post'),
+  repeatedOption('--account <account>', `only posts for this account; ${ACCOUNT}`),
+  new Option('--source <source>', 'only posts from a page, or from a program').choices(SOURCES),
+  wordsOption('--client <clients>', 'only posts that one of these wrote', CLIENTS),
+  FROM,
+  TO,
+  new Option('--search <text>', 'only posts with this text'),
 ]
 
 export const postCommands: CommandSpec[] = [
   {
     usage: 'list',
     summary: 'List posts, newest first',
-    options: [...FILTER_OPTIONS, new Option('--search <text>', 'only posts with this text'), limitOption('posts')],
+    options: [...FILTER_OPTIONS, limitOption('posts')],
     async run({ client, call, print, options }: Run<ListOptions>) {
-      const { search, limit } = options
-      const query = { ...toFilters(options), ...withoutUndefined({ q: search }), limit: Math.min(limit, LARGEST_PAGE) }
+      const { limit } = options
+      const query = { ...toFilters(options), limit: Math.min(limit, LARGEST_PAGE) }
       print(await take(client.posts.iterate(query, call), limit), formatPosts)
+    },
+  },
+  {
+    usage: 'count',
+    summary: 'Count the posts of each day',
+    options: [
+      ...FILTER_OPTIONS.filter((option) => option !== FROM && option !== TO),
+      new Option(FROM.flags, 'first day').makeOptionMandatory(),
+      new Option(TO.flags, 'last day').makeOptionMandatory(),
+    ],
+    async run({ client, call, print, options }: Run<CountOptions>) {
+      const { from, to } = options
+      const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
+      print(await client.posts.counts({ ...toFilters(options), from, to, timezone }, call), formatCounts)
     },
   },
   {
@@ -109,8 +145,8 @@ export const postCommands: CommandSpec[] = [
   },
 ]
 
-export function toFilters({ status, platform, account, from, to }: FilterOptions) {
-  return withoutUndefined({ status, platform, account, from, to })
+export function toFilters({ account, search, status, platform, source, client, from, to }: FilterOptions) {
+  return withoutUndefined({ accounts: account, q: search, status, platform, source, client, from, to })
 }
 
 const toAccounts = ({ account }: AccountOptions) => (account === undefined ? {} : { accounts: account })
@@ -136,6 +172,23 @@ function formatPosts(posts: Schemas['ListedPost'][]): string {
     { title: 'TIME', value: ({ scheduledAt, createdAt }) => formatTime(scheduledAt ?? createdAt) },
     { title: 'PLATFORMS', value: ({ selectedPlatforms }) => selectedPlatforms.join(',') },
     { title: 'TEXT', value: ({ content }) => shorten(content.text, TEXT_WIDTH) },
+  ])
+}
+
+/** Days without posts are left out. */
+function formatCounts({ days }: Schemas['PostCounts']): string {
+  const counted = days.filter(({ total }) => total > 0)
+  if (counted.length === 0) return 'No posts.'
+  return formatTable(counted, [
+    { title: 'DAY', value: ({ date }) => date },
+    { title: 'POSTS', value: ({ total }) => String(total) },
+    {
+      title: 'STATUSES',
+      value: ({ statuses }) =>
+        Object.entries(statuses)
+          .map(([status, count]) => `${status} ${count}`)
+          .join(', '),
+    },
   ])
 }
 

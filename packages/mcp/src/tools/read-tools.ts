@@ -1,7 +1,7 @@
 import * as z from 'zod/v4'
 import { readAccounts, readPost, readPosts } from '../reads.ts'
 import { presentDelivery } from '../present.ts'
-import { accountId, analyticsFilters, platform, postId, status } from '../schemas.ts'
+import { accountId, analyticsFilters, client, platform, postId, status } from '../schemas.ts'
 import { defineTool } from './tool.ts'
 
 const DEFAULT_LIST_LIMIT = 10
@@ -44,15 +44,16 @@ export const listPosts = defineTool({
   input: z.strictObject({
     status: z.array(status).min(1).optional().describe('Posts in any of these statuses'),
     platform: platform.optional(),
-    account: accountId.optional(),
+    accounts: z.array(accountId).min(1).max(100).optional().describe('Posts for any of these accounts'),
+    client: z.array(client).min(1).optional().describe('Posts that any of these wrote'),
     search: z.string().min(1).max(100).optional().describe('Text in the posts, in any case'),
     from: z.string().max(100).optional().describe('Earliest date (2027-05-01) or date-time'),
     to: z.string().max(100).optional().describe('Latest date or date-time'),
     limit: z.int().min(1).max(MAX_LIST_LIMIT).default(DEFAULT_LIST_LIMIT),
     page: z.int().min(1).default(1),
   }),
-  run: ({ search, ...filters }, { client }, signal) =>
-    readPosts(client, withoutUndefined({ ...filters, q: search }), signal),
+  run: ({ search, ...filters }, session, signal) =>
+    readPosts(session.client, withoutUndefined({ ...filters, q: search }), signal),
 })
 
 export const getPost = defineTool({

@@ -5,6 +5,7 @@ import {
   accountId,
   contentFields,
   idempotencyKey,
+  ifMatch,
   platform,
   postId,
   scheduledAt,
@@ -77,9 +78,9 @@ export const publishDraft = defineTool({
   scope: 'posts:publish',
   effect: 'publish',
   isIdempotent: true,
-  input: z.strictObject({ postId, scheduledAt: scheduledAt.optional() }),
+  input: z.strictObject({ postId, scheduledAt: scheduledAt.optional(), ifMatch }),
   run: (args, { client }, signal) =>
-    client.posts.update(args.postId, { status: 'PENDING', ...toFutureTime(args) }, { signal }),
+    client.posts.update(args.postId, { status: 'PENDING', ...toFutureTime(args) }, toEdit(args, signal)),
 })
 
 export const updatePost = defineTool({
@@ -95,9 +96,10 @@ export const updatePost = defineTool({
     ...contentFields,
     text: contentFields.text.optional(),
     scheduledAt: scheduledAt.optional(),
+    ifMatch,
   }),
   run: (args, { client }, signal) =>
-    client.posts.update(args.postId, { ...toContentBody(args), ...toFutureTime(args) }, { signal }),
+    client.posts.update(args.postId, { ...toContentBody(args), ...toFutureTime(args) }, toEdit(args, signal)),
 })
 
 export const cancelPost = defineTool({
@@ -165,6 +167,8 @@ function toFutureTime({ scheduledAt: time }: { scheduledAt?: string | undefined 
   }
   return { scheduledAt: time }
 }
+
+const toEdit = ({ ifMatch: etag }: { ifMatch?: string | undefined }, signal: AbortSignal) => ({ signal, ifMatch: etag })
 
 const REPEATED =
   'An earlier call of this session created this post, so nothing new was created. Pass a new idempotencyKey to create the same post again.'

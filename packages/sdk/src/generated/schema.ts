@@ -523,6 +523,46 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/posts/counts': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Count the posts of each day
+     * @description Returns the number of posts by status for every day of a range of at most 400 days.
+     */
+    get: operations['countPosts']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/calendar': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the posts of a calendar
+     * @description Returns the earliest 1000 posts of a range of at most 400 days, each in a short form.
+     */
+    get: operations['getCalendar']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/posts/{postId}': {
     parameters: {
       query?: never
@@ -2493,6 +2533,34 @@ export interface components {
         count: number
       }
     }
+    Calendar: {
+      /** @description In the order of their time */
+      posts: components['schemas']['CalendarPost'][]
+      /** @description False when the range has more posts. Ask for a shorter one. */
+      isComplete: boolean
+    }
+    CalendarPost: {
+      _id: string
+      status: components['schemas']['PostStatus']
+      scheduledAt: string | null
+      /** Format: date-time */
+      createdAt: string
+      /** @description The first 140 characters */
+      text: string
+      mediaCount: number
+      platforms: components['schemas']['Platform'][]
+      /** @description Ids of the accounts */
+      accounts: string[]
+      metadata: {
+        source: components['schemas']['PostSource']
+        client: components['schemas']['PostClient']
+      }
+      /**
+       * @description The version of the record, for `If-Match`
+       * @example "3"
+       */
+      etag: string
+    }
     CancelPost: {
       /** @description Ends only the waiting deliveries to these accounts */
       accounts?: string[]
@@ -3145,11 +3213,8 @@ export interface components {
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
       metadata: {
-        /**
-         * @description `web` when the request had an `Origin`
-         * @enum {string}
-         */
-        source: 'web' | 'api'
+        source: components['schemas']['PostSource']
+        client: components['schemas']['PostClient']
       }
       /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
       isShortened?: boolean
@@ -3517,6 +3582,7 @@ export interface components {
       completedAt: string | null
       lastAnalyticsFetch: string | null
     }
+    /** @description The post as it is now, unless it was deleted */
     Post: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
       _id: string
@@ -3545,11 +3611,8 @@ export interface components {
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
       metadata: {
-        /**
-         * @description `web` when the request had an `Origin`
-         * @enum {string}
-         */
-        source: 'web' | 'api'
+        source: components['schemas']['PostSource']
+        client: components['schemas']['PostClient']
       }
       /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
       isShortened?: boolean
@@ -3563,6 +3626,38 @@ export interface components {
        */
       etag: string
     }
+    /**
+     * @description What wrote the post: the program that the request named, an import, or `api` for any other program
+     * @enum {string}
+     */
+    PostClient: 'console' | 'cli' | 'mcp' | 'sdk' | 'import' | 'api'
+    PostConflict: {
+      /** @enum {boolean} */
+      success: false
+      message: string
+      statusCode: number
+      code: components['schemas']['ErrorCode']
+      requestId: string
+      /** @description All problems with the input */
+      errors?: components['schemas']['Problem'][]
+      /** @description With a plan limit: the amount used */
+      usage?: number
+      /** @description With a plan limit: the amount allowed */
+      limit?: number
+      /** @description With `INSUFFICIENT_SCOPE`: the scope that the API key lacks */
+      scope?: string
+      /** @description With a rate limit: its name */
+      bucket?: string
+      /** @description With `EVENTS_EXPIRED`: the first sequence that is stored */
+      oldest?: number
+      /** @description With `EVENTS_EXPIRED`: the last sequence */
+      latest?: number
+      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file */
+      postIds?: string[]
+      /** @description With a health route: the missing dependencies */
+      missing?: string[]
+      post?: components['schemas']['Post']
+    }
     PostContent: {
       text: string
       mediaItems: components['schemas']['MediaItem'][]
@@ -3570,6 +3665,26 @@ export interface components {
     PostContentOverride: {
       text?: string
       mediaItems?: components['schemas']['MediaItem'][]
+    }
+    PostCounts: {
+      timezone: string
+      /** @description Every day of the range, in order */
+      days: {
+        /** Format: date */
+        date: string
+        total: number
+        /** @description Only statuses that posts have */
+        statuses: {
+          DRAFT?: number
+          PENDING?: number
+          SCHEDULED?: number
+          PROCESSING?: number
+          COMPLETED?: number
+          PARTIAL_SUCCESS?: number
+          FAILED?: number
+          CANCELLED?: number
+        }
+      }[]
     }
     PostDetail: {
       post: components['schemas']['Post']
@@ -3613,6 +3728,11 @@ export interface components {
         deleted: number
       }
     }
+    /**
+     * @description `web` when the request had an `Origin`
+     * @enum {string}
+     */
+    PostSource: 'web' | 'api'
     /**
      * @description Status of the whole post
      * @enum {string}
@@ -6337,12 +6457,16 @@ export interface operations {
         page?: number
         /** @description Values above 200 are reduced to 200 */
         limit?: number
-        /** @description Returns posts in any of these statuses */
+        /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of an account, also of one that is no longer connected */
-        account?: string
+        /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
+        accounts?: string[]
+        /** @description `web` when the request had an `Origin` */
+        source?: components['schemas']['PostSource']
+        /** @description Posts that any of these wrote */
+        client?: components['schemas']['PostClient'][]
         /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         from?: string
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
@@ -6414,6 +6538,8 @@ export interface operations {
       header?: {
         /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
         prefer?: string
+        /** @description The program that writes the post */
+        'x-postonce-client'?: 'console' | 'cli' | 'mcp' | 'sdk'
         /** @description A repeated request with the same key and body returns the first response. */
         'idempotency-key'?: string
       }
@@ -6607,6 +6733,156 @@ export interface operations {
       503: components['responses']['ServiceUnavailable']
     }
   }
+  countPosts: {
+    parameters: {
+      query: {
+        /** @description Posts in any of these statuses */
+        status?: components['schemas']['PostStatus'][]
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
+        accounts?: string[]
+        /** @description `web` when the request had an `Origin` */
+        source?: components['schemas']['PostSource']
+        /** @description Posts that any of these wrote */
+        client?: components['schemas']['PostClient'][]
+        /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        from: string
+        /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        to: string
+        /**
+         * @description Case-insensitive text to search for in the posts
+         * @example launch
+         */
+        q?: string
+        /**
+         * @description IANA timezone of dates and days; yours by default
+         * @example Europe/Berlin
+         */
+        timezone?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PostCounts']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getCalendar: {
+    parameters: {
+      query: {
+        /** @description Posts in any of these statuses */
+        status?: components['schemas']['PostStatus'][]
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
+        accounts?: string[]
+        /** @description `web` when the request had an `Origin` */
+        source?: components['schemas']['PostSource']
+        /** @description Posts that any of these wrote */
+        client?: components['schemas']['PostClient'][]
+        /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        from: string
+        /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        to: string
+        /**
+         * @description Case-insensitive text to search for in the posts
+         * @example launch
+         */
+        q?: string
+        /**
+         * @description IANA timezone of dates and days; yours by default
+         * @example Europe/Berlin
+         */
+        timezone?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Calendar']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
   getPost: {
     parameters: {
       query?: never
@@ -6667,7 +6943,7 @@ export interface operations {
       header?: {
         /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
         prefer?: string
-        /** @description The `etag` of the last reading; the edit is refused with 412 if it has changed since */
+        /** @description The `etag` of the last reading; the request is refused with 412 if the record has changed since */
         'if-match'?: string
       }
       path: {
@@ -6750,7 +7026,23 @@ export interface operations {
       404: components['responses']['NotFound']
       408: components['responses']['RequestTimeout']
       409: components['responses']['PostNotEditable']
-      412: components['responses']['PreconditionFailed']
+      /** @description `PRECONDITION_FAILED` */
+      412: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PostConflict'] & {
+            /** @enum {string} */
+            code?: 'PRECONDITION_FAILED'
+            /** @enum {integer} */
+            statusCode?: 412
+          }
+        }
+      }
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
@@ -6761,7 +7053,10 @@ export interface operations {
   deletePost: {
     parameters: {
       query?: never
-      header?: never
+      header?: {
+        /** @description The `etag` of the last reading; the request is refused with 412 if the record has changed since */
+        'if-match'?: string
+      }
       path: {
         /** @description Record id */
         postId: string
@@ -6826,6 +7121,23 @@ export interface operations {
       }
       404: components['responses']['NotFound']
       408: components['responses']['RequestTimeout']
+      /** @description `PRECONDITION_FAILED` */
+      412: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PostConflict'] & {
+            /** @enum {string} */
+            code?: 'PRECONDITION_FAILED'
+            /** @enum {integer} */
+            statusCode?: 412
+          }
+        }
+      }
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
@@ -6839,7 +7151,7 @@ export interface operations {
       header?: {
         /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
         prefer?: string
-        /** @description The `etag` of the last reading; the edit is refused with 412 if it has changed since */
+        /** @description The `etag` of the last reading; the request is refused with 412 if the record has changed since */
         'if-match'?: string
       }
       path: {
@@ -6917,7 +7229,23 @@ export interface operations {
       404: components['responses']['NotFound']
       408: components['responses']['RequestTimeout']
       409: components['responses']['PostNotEditable']
-      412: components['responses']['PreconditionFailed']
+      /** @description `PRECONDITION_FAILED` */
+      412: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['PostConflict'] & {
+            /** @enum {string} */
+            code?: 'PRECONDITION_FAILED'
+            /** @enum {integer} */
+            statusCode?: 412
+          }
+        }
+      }
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
@@ -7213,7 +7541,10 @@ export interface operations {
   duplicatePost: {
     parameters: {
       query?: never
-      header?: never
+      header?: {
+        /** @description The program that writes the post */
+        'x-postonce-client'?: 'console' | 'cli' | 'mcp' | 'sdk'
+      }
       path: {
         /** @description Record id */
         postId: string
@@ -8195,16 +8526,25 @@ export interface operations {
     parameters: {
       query?: {
         format?: 'json' | 'csv'
-        /** @description Exports posts in any of these statuses */
+        /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of an account, also of one that is no longer connected */
-        account?: string
+        /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
+        accounts?: string[]
+        /** @description `web` when the request had an `Origin` */
+        source?: components['schemas']['PostSource']
+        /** @description Posts that any of these wrote */
+        client?: components['schemas']['PostClient'][]
         /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         from?: string
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to?: string
+        /**
+         * @description Case-insensitive text to search for in the posts
+         * @example launch
+         */
+        q?: string
       }
       header?: never
       path?: never
@@ -11098,7 +11438,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
-        /** @description The `etag` of the last reading; the edit is refused with 412 if it has changed since */
+        /** @description The `etag` of the last reading; the request is refused with 412 if the record has changed since */
         'if-match'?: string
       }
       path: {
@@ -13872,12 +14212,16 @@ export interface operations {
         page?: number
         /** @description Values above 200 are reduced to 200 */
         limit?: number
-        /** @description Returns posts in any of these statuses */
+        /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Id of an account, also of one that is no longer connected */
-        account?: string
+        /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
+        accounts?: string[]
+        /** @description `web` when the request had an `Origin` */
+        source?: components['schemas']['PostSource']
+        /** @description Posts that any of these wrote */
+        client?: components['schemas']['PostClient'][]
         /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         from?: string
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */

@@ -1,5 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { MEDIA_TYPES, POST_STATUSES, type PostStatus } from '../../../domain/posts/post.ts'
+import {
+  MEDIA_TYPES,
+  POST_CLIENTS,
+  POST_SOURCES,
+  POST_STATUSES,
+  type PostClient,
+  type PostSource,
+  type PostStatus,
+} from '../../../domain/posts/post.ts'
 import { Instant, nullable, stringEnum } from '../../shared/schemas/common.ts'
 
 export const EXAMPLE_POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
@@ -8,6 +16,16 @@ export const EXAMPLE_MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4
 export const Status = stringEnum<PostStatus>(POST_STATUSES, {
   title: 'PostStatus',
   description: 'Status of the whole post',
+})
+
+export const Source = stringEnum<PostSource>(POST_SOURCES, {
+  title: 'PostSource',
+  description: '`web` when the request had an `Origin`',
+})
+
+export const Client = stringEnum<PostClient>(POST_CLIENTS, {
+  title: 'PostClient',
+  description: 'What wrote the post: the program that the request named, an import, or `api` for any other program',
 })
 
 export const DueAt = nullable(

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { NAMED_CLIENTS } from '../../../domain/posts/post.ts'
 import { PAST_TIMES } from '../../../domain/posts/preflight.ts'
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
 import { PLATFORMS } from '../../../domain/shared/platforms.ts'
@@ -137,10 +138,17 @@ export const PreferHeaders = Type.Object({
   ),
 })
 
+export const ClientHeaders = Type.Object({
+  'x-postonce-client': Type.Optional(
+    stringEnum<(typeof NAMED_CLIENTS)[number]>(NAMED_CLIENTS, { description: 'The program that writes the post' }),
+  ),
+})
+
 export const EditPostHeaders = Type.Object({ ...PreferHeaders.properties, ...IfMatchHeader })
 
 export const CreatePostHeaders = Type.Object({
   ...PreferHeaders.properties,
+  ...ClientHeaders.properties,
   'idempotency-key': Type.Optional(
     Type.String({
       minLength: 1,

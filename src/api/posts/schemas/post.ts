@@ -3,9 +3,9 @@ import { FAILURE_CODES, type FailureCode } from '../../../domain/posts/failure.t
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../domain/posts/post.ts'
 import { ETagField } from '../../shared/etags.ts'
 import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
-import { ProblemSchema } from '../../shared/schemas/envelope.ts'
+import { ErrorBodySchema, ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
-import { DueAt, EXAMPLE_POST_ID, mediaItemFields, Status } from './fields.ts'
+import { Client, DueAt, EXAMPLE_POST_ID, mediaItemFields, Source, Status } from './fields.ts'
 
 const MediaItem = Type.Object(
   {
@@ -55,6 +55,8 @@ const Overrides = byPlatform(Type.Partial(Content, { title: 'PostContentOverride
   description: 'Overrides by platform',
 })
 
+export const Metadata = Type.Object({ source: Source, client: Client })
+
 export const PostSchema = Type.Object(
   {
     _id: Type.String({ examples: [EXAMPLE_POST_ID] }),
@@ -74,9 +76,7 @@ export const PostSchema = Type.Object(
     status: Status,
     platformStatuses: Type.Array(PlatformStatusSchema),
     correlationId: nullable(Type.String()),
-    metadata: Type.Object({
-      source: stringEnum(['web', 'api'] as const, { description: '`web` when the request had an `Origin`' }),
-    }),
+    metadata: Metadata,
     isShortened: Type.Optional(
       Type.Boolean({
         description:
@@ -115,6 +115,14 @@ export const CreatedPost = Type.Object(
 )
 
 export const UpdatedPost = Type.Object({ ...CreatedPost.properties, etag: ETagField }, { title: 'UpdatedPost' })
+
+export const PostConflict = Type.Object(
+  {
+    ...ErrorBodySchema.properties,
+    post: Type.Optional({ ...PostSchema, description: 'The post as it is now, unless it was deleted' }),
+  },
+  { title: 'PostConflict' },
+)
 
 export const DeletedPost = Type.Object({ postId: Type.String() })
 

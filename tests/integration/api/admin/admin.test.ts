@@ -167,7 +167,7 @@ describe('one user', () => {
       await createPost(world.context, {
         userId: owner._id,
         input: { content: { text }, selectedPlatforms: ['bluesky'], status: 'DRAFT' },
-        source: 'api',
+        metadata: { source: 'api', client: 'api' },
         idempotency: null,
       })
     }
@@ -374,7 +374,7 @@ describe("a user's post in the admin API", () => {
     const { data } = await createPost(world.context, {
       userId: owner._id,
       input: { content: { text: 'Mine' }, selectedPlatforms: ['bluesky'], status: 'DRAFT' },
-      source: 'api',
+      metadata: { source: 'api', client: 'api' },
       idempotency: null,
     })
     const { postId } = data
@@ -398,7 +398,12 @@ describe("a user's post in the admin API", () => {
   it('a post is not returned when its audit entry cannot be stored', async () => {
     const { _id: userId } = await createAccount(world.context)
     const input = { content: { text: 'Mine' }, selectedPlatforms: ['bluesky' as const], status: 'DRAFT' as const }
-    const { data } = await createPost(world.context, { userId, input, source: 'api', idempotency: null })
+    const { data } = await createPost(world.context, {
+      userId,
+      input,
+      metadata: { source: 'api', client: 'api' },
+      idempotency: null,
+    })
     for (const path of ['', '/timeline']) {
       vi.spyOn(world.context.audit, 'insert').mockRejectedValueOnce(Object.assign(new Error('gone'), OUTAGE))
       expect((await ask('GET', `/posts/${data.postId}${path}`)).status).toBe(503)

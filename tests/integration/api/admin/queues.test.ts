@@ -37,7 +37,7 @@ interface Queue {
 it('a task queue without a worker has its backlog with its age', async () => {
   const { _id: userId } = await connectedUser(world.context, ['bluesky'])
   const input = { content: { text: 'Waits' }, selectedPlatforms: ['bluesky' as const], status: 'PENDING' as const }
-  await createPost(world.context, { userId, input, source: 'api', idempotency: null })
+  await createPost(world.context, { userId, input, metadata: { source: 'api', client: 'api' }, idempotency: null })
   await world.context.startQueue.idle()
   const findPublishing = (queues: Queue[]) =>
     queues.find(({ queue, kind }) => queue === 'publishing' && kind === 'workflows')!

@@ -96,7 +96,12 @@ describe('planning an import', () => {
   it('rows conflict with stored posts and with earlier rows', async () => {
     const { client, userId } = await newUser()
     const input = { content: { text: 'Stored' }, selectedPlatforms: ['bluesky' as const], scheduledAt: at(0) }
-    const { data } = await createPost(world.context, { userId, input, source: 'api', idempotency: null })
+    const { data } = await createPost(world.context, {
+      userId,
+      input,
+      metadata: { source: 'api', client: 'api' },
+      idempotency: null,
+    })
     const { body } = await client.sendJson(
       [
         scheduled('Near', 9),
@@ -156,7 +161,7 @@ describe('planning an import', () => {
         accountId === account.platformId ? { key: `quota ${accountId}`, limits } : null,
     })
     const input = { content: { text: 'Stored' }, selectedPlatforms: ['bluesky' as const], scheduledAt: at(0) }
-    await createPost(world.context, { userId, input, source: 'api', idempotency: null })
+    await createPost(world.context, { userId, input, metadata: { source: 'api', client: 'api' }, idempotency: null })
     const { body } = await client.sendJson([
       scheduled('a', 40),
       scheduled('b', 20),
@@ -531,6 +536,7 @@ describe('applying an import', () => {
     const posts = await postsOf(userId)
     expect(new Set(posts.map(({ content }) => content.text)).size).toBe(60)
     expect(posts).toHaveLength(60)
+    expect(posts[0]!.metadata).toEqual({ source: 'api', client: 'import' })
     expect((await world.context.users.findById(userId))!.usage.postsCreated).toBe(60)
     const rows = await client.rows(id)
     expect(new Set(rows.map(({ postId }) => postId))).toEqual(new Set(posts.map(({ _id }) => _id)))
@@ -741,7 +747,7 @@ describe('exporting posts', () => {
     expect(drafts).toMatchObject([{ content: { text: 'Draft' }, status: 'DRAFT' }])
     const bounds = `from=${encodeURIComponent(at(50))}&to=${encodeURIComponent(at(70))}`
     expect(JSON.parse(await user.client.export(`?${bounds}`))).toMatchObject([{ content: { text: "'+49" } }])
-    expect(JSON.parse(await user.client.export('?account=nobody'))).toEqual([])
+    expect(JSON.parse(await user.client.export('?accounts=nobody'))).toEqual([])
     expect(JSON.parse(await user.client.export('?platform=tumblr'))).toEqual([])
     expect(JSON.parse(await user.client.export('?from=yesterday'))).toMatchObject({ code: 'VALIDATION_FAILED' })
   })

@@ -145,7 +145,7 @@ describe('a request with a key', () => {
     const { who, key } = await keyOf(['posts:draft'])
     const postId = (await call(key, 'POST', '/api/posts', draft)).json().data.postId
     expect((await call(who, 'GET', `/api/posts/${postId}`)).json().data.post).toMatchObject({
-      metadata: { source: 'api' },
+      metadata: { source: 'api', client: 'api' },
     })
     const { key: strangers } = await keyOf()
     expect((await call(strangers, 'GET', `/api/posts/${postId}`)).statusCode).toBe(404)
@@ -160,7 +160,7 @@ describe('a request with a key', () => {
       payload: draft,
     })
     const { postId } = response.json().data
-    expect((await world.context.posts.find(postId))!.metadata).toEqual({ source: 'api' })
+    expect((await world.context.posts.find(postId))!.metadata).toEqual({ source: 'api', client: 'api' })
   })
 
   it('a key reads its own scopes with those that they include, and a session has all', async () => {

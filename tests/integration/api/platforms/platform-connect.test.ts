@@ -545,7 +545,7 @@ describe('connecting an account', () => {
     const { data } = await createPost(world.context, {
       userId: user.userId,
       input: { content: { text: 'Hello', mediaItems: [] }, selectedPlatforms: ['mastodon'] },
-      source: 'api',
+      metadata: { source: 'api', client: 'api' },
       idempotency: null,
     })
     const before = (await world.context.posts.find(data.postId))!

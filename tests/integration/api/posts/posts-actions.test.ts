@@ -346,6 +346,8 @@ describe('the OpenAPI document of the post routes', () => {
     expect(routes.map(({ path }) => path).toSorted()).toEqual([
       'delete /api/posts/{postId}',
       'get /api/posts',
+      'get /api/posts/calendar',
+      'get /api/posts/counts',
       'get /api/posts/{postId}',
       'get /api/posts/{postId}/status',
       'get /api/posts/{postId}/timeline',

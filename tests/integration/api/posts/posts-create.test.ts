@@ -152,6 +152,25 @@ describe('creating a post', () => {
     const { body } = await ann.call('POST', '/', postBody(), headers)
     expect((await world.context.posts.find(body.data.postId))!.metadata.source).toBe(source)
   })
+
+  it.each(['console', 'cli', 'mcp', 'sdk'])(
+    'a program that names itself as %s is the client of its posts',
+    async (client) => {
+      const ann = await world.caller()
+      const { body } = await ann.call('POST', '/', postBody({ status: 'DRAFT' }), { 'x-postonce-client': client })
+      const { postId } = body.data
+      await ann.call('PATCH', `/${postId}`, { status: 'PENDING' }, { 'x-postonce-client': 'console' })
+      expect((await ann.call('GET', `/${postId}`)).body.data.post.metadata).toEqual({ source: 'api', client })
+      const copy = await ann.call('POST', `/${postId}/duplicate`, undefined, { 'x-postonce-client': 'console' })
+      expect((await world.context.posts.find(copy.body.data.postId))!.metadata.client).toBe('console')
+    },
+  )
+
+  it.each(['import', 'api', '', 'other'])('the API refuses "%s" as the name of a program', async (name) => {
+    const ann = await world.caller()
+    const { status, body } = await ann.call('POST', '/', postBody(), { 'x-postonce-client': name })
+    expect([status, body.errors]).toMatchObject([400, [{ path: 'x-postonce-client', code: 'NOT_ALLOWED' }]])
+  })
 })
 
 describe('drafts', () => {
@@ -365,7 +384,7 @@ describe('protected fields of a post', () => {
       revision: 0,
       startPending: false,
       requestHash: null,
-      metadata: { source: 'api' },
+      metadata: { source: 'api', client: 'api' },
     })
     expect(post.platformStatuses).toMatchObject([{ status: 'pending' }])
     expect(post.createdAt.getFullYear()).toBeGreaterThan(2020)

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { IMPOSSIBLE_DATE_TIMES } from '../../../support/date-times.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { publishedPost } from '../../../support/published-post.ts'
+import { DAY, HOUR } from '../../../../src/domain/shared/times.ts'
+import { buildPost } from '../../../support/posts.ts'
 import { createdPost } from '../../../support/created-post.ts'
 import { deliver, inAnHour, postBody, withCallers, type PostsWorld } from '../../../support/posts-api.ts'
 import { signIn } from '../../../support/api.ts'
@@ -58,7 +60,7 @@ describe('GET /api/posts', () => {
               },
             ],
             correlationId: 'c1',
-            metadata: { source: 'api' },
+            metadata: { source: 'api', client: 'api' },
             createdAt: expect.stringMatching(/Z$/),
             updatedAt: expect.stringMatching(/Z$/),
             etag: '"0"',
@@ -112,20 +114,54 @@ describe('GET /api/posts', () => {
     expect(await ids('status=PENDING&platform=bluesky')).toEqual([tumblr])
   })
 
-  it('the list and the export filter by account', async () => {
+  it('every selection of posts filters by accounts, source and client', async () => {
     const ann = await world.caller()
-    const [one, other] = [await createdPost(ann, { status: 'DRAFT' }), await createdPost(ann, { status: 'DRAFT' })]
+    const draft = (text: string) => createdPost(ann, { status: 'DRAFT', content: { text } })
+    const [one, other, third] = [await draft('Draft 1'), await draft('Draft 2'), await draft('Draft 3')]
     const posts = world.context.database.connection.collection<{ _id: string }>('posts')
-    for (const [id, accountId] of [
-      [one, 'acc-one'],
-      [other, 'acc-other'],
-    ] as const) {
-      await posts.updateOne({ _id: id }, { $set: { 'platformStatuses.0.accountId': accountId } })
+    const change = (id: string, accountId: string, source: string, client: string) =>
+      posts.updateOne(
+        { _id: id },
+        { $set: { 'platformStatuses.0.accountId': accountId, metadata: { source, client } } },
+      )
+    await change(one, 'acc-one', 'web', 'console')
+    await change(other, 'acc-other', 'api', 'mcp')
+    await change(third, 'acc-third', 'api', 'import')
+    const range = `from=${new Date(Date.now() - HOUR).toISOString()}&to=${new Date(Date.now() + HOUR).toISOString()}`
+    const select = async (query: string) => {
+      const list = (await ann.call('GET', `/?${query}`)).body.data
+      const calendar = (await ann.call('GET', `/calendar?${range}&${query}`)).body.data
+      const counts = (await ann.call('GET', `/counts?${range}&${query}`)).body.data
+      const exported = (await world.app.inject({ url: `/api/exports/posts?${query}`, headers: ann.headers })).json()
+      const ids = list.posts.map(({ _id }: { _id: string }) => _id)
+      const inCalendar = calendar.posts.map(({ _id }: { _id: string }) => _id)
+      expect(inCalendar).toEqual(ids.toReversed())
+      const counted = counts.days.reduce((sum: number, { total }: { total: number }) => sum + total, 0)
+      expect([list.total, counted, exported.length]).toEqual([ids.length, ids.length, ids.length])
+      return ids
     }
-    const { body } = await ann.call('GET', '/?account=acc-one')
-    expect([body.data.total, body.data.posts.map(({ _id }: { _id: string }) => _id)]).toEqual([1, [one]])
-    expect((await ann.call('GET', '/?account=acc-one&platform=tumblr')).body.data.total).toBe(0)
-    expect((await ann.call('GET', '/?account=')).body.data.total).toBe(0)
+    expect(await select('accounts=acc-one')).toEqual([one])
+    expect(await select('accounts=acc-one,acc-other')).toEqual([other, one])
+    expect(await select('accounts=acc-one&accounts=acc-third&client=import,api')).toEqual([third])
+    expect(await select('accounts=acc-one&platform=tumblr')).toEqual([])
+    expect(await select('source=api')).toEqual([third, other])
+    expect(await select('client=mcp')).toEqual([other])
+    expect(await select('client=mcp,console&q=draft%201')).toEqual([one])
+  })
+
+  it.each([
+    ['accounts=', 'accounts.0', 'TOO_SHORT'],
+    [`accounts=${'a'.repeat(101)}`, 'accounts.0', 'TOO_LONG'],
+    [`accounts=${Array.from({ length: 101 }, (_, index) => index).join()}`, 'accounts', 'TOO_LONG'],
+    ['source=phone', 'source', 'NOT_ALLOWED'],
+    ['client=mcp,agent', 'client.1', 'NOT_ALLOWED'],
+    ['q=', 'q', 'TOO_SHORT'],
+  ])('a selection of posts is 400 for %s', async (query, path, code) => {
+    const ann = await world.caller()
+    for (const route of ['/?', '/counts?from=2026-05-01&to=2026-05-02&', '/calendar?from=2026-05-01&to=2026-05-02&']) {
+      const { status, body } = await ann.call('GET', route + query)
+      expect([status, body.errors]).toMatchObject([400, [{ path, code }]])
+    }
   })
 
   it('the list filters from and to by scheduledAt, or by createdAt without a time', async () => {
@@ -224,6 +260,100 @@ describe('GET /api/posts', () => {
   })
 })
 
+describe('the posts of a range', () => {
+  it('the counts have every day of the timezone with its posts by status', async () => {
+    const ann = await world.caller()
+    // The clocks of Berlin go forward on the 27th, from 02:00 to 03:00.
+    for (const scheduledAt of [
+      '2033-03-26T22:59:59Z',
+      '2033-03-26T23:00:00Z',
+      '2033-03-27T21:59:00Z',
+      '2033-03-27T22:00:00Z',
+    ])
+      await createdPost(ann, { scheduledAt })
+    const draft = await createdPost(ann, { status: 'DRAFT', scheduledAt: '2033-03-27T12:00:00Z' })
+    const count = async (query: string) => (await ann.call('GET', `/counts?${query}`)).body.data
+    expect(await count('from=2033-03-26&to=2033-03-29&timezone=Europe/Berlin')).toEqual({
+      timezone: 'Europe/Berlin',
+      days: [
+        { date: '2033-03-26', total: 1, statuses: { SCHEDULED: 1 } },
+        { date: '2033-03-27', total: 3, statuses: { SCHEDULED: 2, DRAFT: 1 } },
+        { date: '2033-03-28', total: 1, statuses: { SCHEDULED: 1 } },
+        { date: '2033-03-29', total: 0, statuses: {} },
+      ],
+    })
+    expect((await count('from=2033-03-27&to=2033-03-27&status=DRAFT')).days).toEqual([
+      { date: '2033-03-27', total: 1, statuses: { DRAFT: 1 } },
+    ])
+    await world.context.users.setTimezone(ann.userId, 'Asia/Kathmandu')
+    expect(await count('from=2033-03-27&to=2033-03-27')).toMatchObject({
+      timezone: 'Asia/Kathmandu',
+      days: [{ total: 3, statuses: { SCHEDULED: 2, DRAFT: 1 } }],
+    })
+    await ann.call('DELETE', `/${draft}`)
+    expect((await count('from=2033-03-27&to=2033-03-27')).days).toMatchObject([{ total: 2 }])
+  })
+
+  it('the counts and the calendar place posts without a time at their creation', async () => {
+    const ann = await world.caller()
+    const postId = await createdPost(ann)
+    const today = new Date().toISOString().slice(0, 10)
+    const query = `from=${today}&to=${new Date(Date.now() + DAY).toISOString()}`
+    const { body } = await ann.call('GET', `/counts?${query}`)
+    expect(body.data.days[0]).toEqual({ date: today, total: 1, statuses: { PENDING: 1 } })
+    expect((await ann.call('GET', `/calendar?${query}`)).body.data.posts).toMatchObject([
+      { _id: postId, scheduledAt: null },
+    ])
+  })
+
+  it('the calendar has the posts of its range in their order, in a short form', async () => {
+    const ann = await world.caller()
+    const content = { text: '👋'.repeat(200) }
+    const late = await createdPost(ann, {
+      content,
+      selectedPlatforms: ['mastodon', 'bluesky'],
+      scheduledAt: '2034-05-31T12:00:00Z',
+    })
+    const early = await createdPost(ann, { scheduledAt: '2034-05-01T00:00:00Z' })
+    await createdPost(ann, { scheduledAt: '2034-06-01T00:00:00Z' })
+    const { body } = await ann.call('GET', '/calendar?from=2034-05-01&to=2034-05-31')
+    expect(body.data.isComplete).toBe(true)
+    expect(body.data.posts.map(({ _id }: { _id: string }) => _id)).toEqual([early, late])
+    expect(body.data.posts[1]).toEqual({
+      ...{ _id: late, status: 'SCHEDULED', text: '👋'.repeat(140), mediaCount: 0 },
+      ...{ scheduledAt: '2034-05-31T12:00:00.000Z', createdAt: expect.stringMatching(/Z$/) },
+      ...{ platforms: ['mastodon', 'bluesky'], accounts: [], metadata: { source: 'api', client: 'api' }, etag: '"0"' },
+    })
+  })
+
+  it('the calendar ends after 1,000 posts and says so', async () => {
+    const ann = await world.caller()
+    const posts = Array.from({ length: 1_001 }, (_, index) =>
+      buildPost({ userId: ann.userId, scheduledAt: new Date(Date.UTC(2035, 0, 1, 0, index)) }),
+    )
+    await world.context.database.transaction((session) => world.context.posts.insert(posts, session))
+    const { body } = await ann.call('GET', '/calendar?from=2035-01-01&to=2035-01-31')
+    expect([body.data.isComplete, body.data.posts.length]).toEqual([false, 1_000])
+    expect(body.data.posts.at(-1)._id).toBe(posts[999]!._id)
+  })
+
+  it.each([
+    ['from=2026-05-01', 'to', 'REQUIRED'],
+    ['from=2026-05-01&to=never', 'to', 'DATE_TIME_INVALID'],
+    ['from=2026-05-02&to=2026-05-01', 'to', 'INVALID'],
+    ['from=2026-01-01&to=2027-02-05', 'to', 'TOO_LONG'],
+    ['from=0000-01-02&to=9999-12-30', 'to', 'TOO_LONG'],
+    ['from=2026-05-01&to=2026-05-02&timezone=Mars/Base', 'timezone', 'TIMEZONE_UNKNOWN'],
+  ])('a range is 400 for %s', async (query, path, code) => {
+    const ann = await world.caller()
+    for (const route of ['counts', 'calendar']) {
+      const { status, body } = await ann.call('GET', `/${route}?${query}`)
+      expect([status, body.errors]).toMatchObject([400, [{ path, code }]])
+    }
+    expect((await ann.call('GET', '/counts?from=2026-01-01&to=2027-02-04')).body.data.days).toHaveLength(400)
+  })
+})
+
 it('a post that names only accounts has at least one selected platform wherever it is read', async () => {
   const { user, headers } = await signIn(world.context, { role: 'admin' })
   await connectAccounts(world.context, user._id, ['bluesky'])
@@ -232,7 +362,7 @@ it('a post that names only accounts has at least one selected platform wherever 
   const created = await world.app.inject({ method: 'POST', url: '/api/posts', headers, payload })
   const { postId } = created.json().data
   const read = async (url: string) => (await world.app.inject({ url: `/api/${url}`, headers })).json().data
-  const lists = ['posts', 'posts?platform=threads', `posts?account=${brand._id}`, 'profile/export']
+  const lists = ['posts', 'posts?platform=threads', `posts?accounts=${brand._id}`, 'profile/export']
   const readings = [
     (await read(`posts/${postId}`)).post,
     await read(`admin/posts/${postId}`),

@@ -346,15 +346,29 @@ describe('edits of a post on two devices', () => {
   }
 
   it.each(['PUT', 'PATCH'] as const)('%s is 412 when the post has changed since it was read', async (method) => {
-    const { ann, etag, post, edit, readText } = await readPost(method)
+    const { ann, postId, etag, post, edit, readText } = await readPost(method)
     const [listed] = (await ann.call('GET', '/')).body.data.posts
     expect([post.etag, listed.etag]).toEqual([etag, etag])
     const phone = await edit('From the phone', etag)
     expect([phone.status, phone.headers['etag']]).toEqual([200, phone.body.data.etag])
     const desk = await edit('From the desk', etag)
     expect([desk.status, desk.body.code]).toEqual([412, 'PRECONDITION_FAILED'])
+    expect(desk.body.post).toEqual((await ann.call('GET', `/${postId}`)).body.data.post)
     expect(await readText()).toBe('From the phone')
     expect((await edit('Read again', phone.body.data.etag)).status).toBe(200)
+  })
+
+  it('a deletion is 412 with the newer post when the post has changed since it was read', async () => {
+    const { ann, postId, etag, edit } = await readPost('PATCH')
+    const { body } = await edit('From the phone', etag)
+    const remove = (ifMatch: string) => ann.call('DELETE', `/${postId}`, undefined, { 'if-match': ifMatch })
+    const refused = await remove(etag)
+    expect([refused.status, refused.body]).toMatchObject([
+      412,
+      { code: 'PRECONDITION_FAILED', post: { _id: postId, content: { text: 'From the phone' }, etag: body.data.etag } },
+    ])
+    expect((await remove(body.data.etag)).status).toBe(200)
+    expect((await remove(body.data.etag)).status).toBe(404)
   })
 
   it('of concurrent edits after one reading, exactly one is applied', async () => {

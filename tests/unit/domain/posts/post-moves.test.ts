@@ -61,7 +61,7 @@ describe('a new post', () => {
 
   it('a copy of a post is a draft with its content and without its schedule', () => {
     const post = buildPost({ scheduledAt: after(T0, 60_000), correlationId: 'request-1' })
-    expect(copyAsDraft(post, { _id: 'post-2', metadata: { source: 'api' } }, T0)).toMatchObject({
+    expect(copyAsDraft(post, { _id: 'post-2', metadata: { source: 'api', client: 'api' } }, T0)).toMatchObject({
       _id: 'post-2',
       status: 'DRAFT',
       content: post.content,

@@ -11,7 +11,7 @@ const orchestrator = createOrchestrator({ address: '127.0.0.1:1', namespace: 'de
 const post = newPost({
   _id: '0'.repeat(24), userId: '1'.repeat(24), content: { text: 'Hello', mediaItems: [] }, platformSpecificContent: {},
   selectedPlatforms: ['bluesky'], scheduledAt: null, timezone: 'UTC', correlationId: null, requestHash: null,
-  metadata: { source: 'api' }, draft: false,
+  metadata: { source: 'api', client: 'api' }, draft: false,
 }, new Date())
 console.log('acknowledged', await orchestrator.start(post))
 await orchestrator.close()
