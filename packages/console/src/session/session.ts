@@ -31,6 +31,7 @@ function openClient(): Client {
       accessToken = session.accessToken
     },
     fetch: withCookies,
+    client: 'console',
   })
 }
 

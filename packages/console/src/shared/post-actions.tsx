@@ -91,7 +91,7 @@ export function usePostActions() {
       }),
 
     duplicate: async ({ _id }: Pick<ListedPost, '_id'>) => {
-      const copy = await client.posts.duplicate(_id).catch((error: unknown) => void showError(error))
+      const copy = await client.posts.duplicate(_id).catch(showError)
       if (!copy) return
       await queries.invalidateQueries({ queryKey: ['posts'] })
       await navigate({ to: '/compose', search: { id: copy.postId } })

@@ -18,7 +18,7 @@ const SEARCH_MS = 300
 /** Returns the filters as the API takes them. */
 export const toPostQuery = ({ status, account, q }: PostFilters) => ({
   ...(status?.length && { status }),
-  ...(account && { account }),
+  ...(account && { accounts: [account] }),
   ...(q && { q }),
 })
 

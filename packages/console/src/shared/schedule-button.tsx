@@ -7,7 +7,7 @@ interface ScheduleButtonProps {
   label?: string
   /** Beside the field, for example that several posts get the time. */
   hint?: ReactNode
-  onChoose: (at: WallTime) => void
+  onChoose: (at: WallTime) => Promise<void>
 }
 
 /** Asks for a time in the user's zone. */
@@ -39,7 +39,7 @@ export function ScheduleButton({ label = 'Schedule', hint, onChoose }: ScheduleB
             disabled={time === null || isOver}
             onClick={() => {
               setOpen(false)
-              if (time !== null) onChoose({ time, timezone })
+              if (time !== null) void onChoose({ time, timezone })
             }}
           >
             {label}

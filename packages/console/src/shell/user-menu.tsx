@@ -38,7 +38,7 @@ export function UserMenu() {
           mx="xs"
           mb="xs"
           value={colorScheme}
-          onChange={(value) => setColorScheme(value as typeof colorScheme)}
+          onChange={setColorScheme}
           data={SCHEMES.map(({ value, icon: Icon, label }) => ({
             value,
             label: <Icon size={16} aria-label={label} role="img" />,

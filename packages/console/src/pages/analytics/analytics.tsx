@@ -7,6 +7,7 @@ import { client } from '../../session/session.ts'
 import { Page } from '../../shared/page.tsx'
 import { AccountSelect } from '../../shared/post-filters.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
+import type { AnalyticsQuery } from './analytics-query.ts'
 import { BestHours } from './best-hours.tsx'
 import { Engagement } from './engagement.tsx'
 import { Followers } from './followers.tsx'
@@ -19,16 +20,13 @@ export interface AnalyticsSearch {
   account?: string
 }
 
-/** What every part of the page asks for. */
-export interface AnalyticsQuery {
-  period: '7d' | '30d'
-  account?: string
-}
-
 export function AnalyticsPage() {
   const search = useSearch({ from: '/signed-in/analytics' })
   const navigate = useNavigate({ from: '/analytics' })
-  const query: AnalyticsQuery = { period: search.period ?? '30d', ...(search.account && { account: search.account }) }
+  const query: AnalyticsQuery = {
+    period: search.period ?? '30d',
+    ...(search.account && { accounts: [search.account] }),
+  }
   const overview = useQuery({
     queryKey: ['analytics', 'overview', query],
     queryFn: () => client.analytics.overview(query),

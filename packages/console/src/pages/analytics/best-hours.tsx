@@ -5,7 +5,7 @@ import { client } from '../../session/session.ts'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { useTimes } from '../../shared/times.ts'
-import type { AnalyticsQuery } from './analytics.tsx'
+import type { AnalyticsQuery } from './analytics-query.ts'
 
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short', timeZone: 'UTC' })
 /** A Sunday, which is day 0 of the API. */

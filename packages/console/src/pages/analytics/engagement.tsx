@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { client } from '../../session/session.ts'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
-import type { AnalyticsQuery } from './analytics.tsx'
+import type { AnalyticsQuery } from './analytics-query.ts'
 import { shortDay } from './days.ts'
 
 const HEIGHT = 240

@@ -5,7 +5,7 @@ import { client } from '../../session/session.ts'
 import { PLATFORMS, type Platform } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
-import type { AnalyticsQuery } from './analytics.tsx'
+import type { AnalyticsQuery } from './analytics-query.ts'
 import { shortDay } from './days.ts'
 
 const HEIGHT = 240

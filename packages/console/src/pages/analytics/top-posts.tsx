@@ -6,7 +6,7 @@ import { Figure } from '../../shared/figure.tsx'
 import { AccountName } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
-import type { AnalyticsQuery } from './analytics.tsx'
+import type { AnalyticsQuery } from './analytics-query.ts'
 
 const SHOWN = 10
 

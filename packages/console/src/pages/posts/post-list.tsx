@@ -82,8 +82,9 @@ function BulkActions({ posts, done }: { posts: ListedPost[]; done: () => void })
     <Group gap="xs">
       {all('edit') && (
         <ScheduleButton
-          onChoose={(at) => {
-            void actions.schedule(posts, at).then(done)
+          onChoose={async (at) => {
+            await actions.schedule(posts, at)
+            done()
           }}
         />
       )}

@@ -11,6 +11,15 @@ interface PostRowProps {
   onSelect: (isSelected: boolean) => void
 }
 
+/** Who wrote a post, where it was not a person in the console. */
+const CLIENTS: Record<Exclude<ListedPost['metadata']['client'], 'console'>, string> = {
+  cli: 'from the command line',
+  mcp: 'from an agent',
+  sdk: 'from a program',
+  import: 'from an import',
+  api: 'from the API',
+}
+
 /** A post of a list: a box to select it, its text, where it goes and how it stands. */
 export function PostRow({ post, isSelected, onSelect }: PostRowProps) {
   const { _id, content, platformStatuses, status, metadata } = post
@@ -33,9 +42,9 @@ export function PostRow({ post, isSelected, onSelect }: PostRowProps) {
           <Group gap="xs">
             <PostStatusBadge status={status} />
             <PostTime post={post} />
-            {metadata.source === 'api' && (
+            {metadata.client !== 'console' && (
               <Text size="sm" c="dimmed">
-                by the API
+                {CLIENTS[metadata.client]}
               </Text>
             )}
             <Group gap={4} component="ul" m={0} p={0} aria-label="Accounts">

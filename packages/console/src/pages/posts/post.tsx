@@ -98,7 +98,7 @@ function Actions({ post }: { post: Post }) {
       {may('edit') && (
         <ScheduleButton
           label={post.status === 'DRAFT' ? 'Schedule' : 'Move'}
-          onChoose={(at) => void actions.schedule([post], at)}
+          onChoose={(at) => actions.schedule([post], at)}
         />
       )}
       {may('publish') && (
