@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findGroupAccounts } from '../../../../src/commands/accounts/find-group-accounts.ts'
 import { MAX_GROUPS } from '../../../../src/domain/accounts/groups.ts'
 import { signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
-import { addAccount, connectAccounts } from '../../../support/published.ts'
+import { addAccount, connectAccounts, replaceAccount } from '../../../support/published.ts'
 import { unique } from '../../../support/servers.ts'
 import { shared } from '../../../support/shared-worlds.ts'
 
@@ -142,8 +142,7 @@ describe('groups of accounts', () => {
     // A renewed login of an account keeps it in its groups.
     await connectAccounts(world.context, userId, ['bluesky'])
     expect((await read())[1]).toEqual(two)
-    await addAccount(world.context, userId, { platform: 'bluesky', platformId: unique('third') })
-    await world.context.accounts.disconnect(userId, [b1])
+    await replaceAccount(world.context, userId, { platform: 'bluesky', platformId: unique('third') })
     expect(await read()).toMatchObject([{ id: one.id, accountIds: [b2] }, { accountIds: [] }])
   })
 
