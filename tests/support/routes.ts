@@ -389,6 +389,8 @@ const KEY_SCOPES: [RegExp, RouteScope][] = [
   [/^DELETE \/api\/posts\/:postId$/, 'posts:publish'],
   [/^GET \/api\/platform\/(find|limits|accounts)$/, 'accounts:read'],
   [/ \/api\/platform\/accounts\/:accountId/, 'accounts:write'],
+  [/^GET \/api\/groups/, 'accounts:read'],
+  [/ \/api\/groups/, 'accounts:write'],
   [/^POST \/api\/platform\/bluesky\/connect$/, 'accounts:write'],
   [/ \/api\/platform\/\w+\/(refresh|disconnect)$/, 'accounts:write'],
   [/ \/api\/analytics\//, 'analytics:read'],
