@@ -119,7 +119,7 @@ const FENCES: Fence[] = [
       analytics: ['posts'],
       imports: ['posts'],
       payments: ['auth'],
-      profile: ['auth', 'imports', 'keys', 'notifications', 'payments', 'platforms', 'posts', 'webhooks'],
+      profile: ['auth', 'groups', 'imports', 'keys', 'notifications', 'payments', 'platforms', 'posts', 'webhooks'],
       realtime: ['notifications'],
     },
   },

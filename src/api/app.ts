@@ -18,6 +18,7 @@ import { createSharedChanges, type SharedChanges } from './shared/shared-changes
 import { eventRoutes } from './events/routes.ts'
 import { exportRoutes } from './imports/export-routes.ts'
 import { importRoutes } from './imports/routes.ts'
+import { groupRoutes } from './groups/routes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -142,6 +143,7 @@ async function registerUserRoutes(app: FastifyInstance, { context, changes }: Li
   await app.register(exportRoutes, { prefix: '/api/exports', context })
   await app.register(analyticsRoutes, { prefix: '/api/analytics', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
+  await app.register(groupRoutes, { prefix: '/api/groups', context })
   await app.register(eventRoutes, { prefix: '/api/events', context, changes })
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
   await app.register(webhookRoutes, { prefix: '/api/webhooks', context })

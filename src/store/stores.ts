@@ -1,5 +1,6 @@
 import { createAccountStore } from './accounts/accounts.ts'
 import { createConnectAttemptStore } from './accounts/connect-attempts.ts'
+import { createGroupStore } from './accounts/groups.ts'
 import { createPlatformFacts } from './accounts/platform-facts.ts'
 import { createServerApplicationStore } from './accounts/server-applications.ts'
 import { createAnalyticsReads } from './analytics/analytics-reads.ts'
@@ -62,12 +63,14 @@ export function createStores({ database, now, onPendingEvents, sending, onLoginL
   const { connection } = database
   const events = createEventStore(connection, now, { retentionMs: settings.eventRetentionMs })
   const users = createUserStore(connection)
+  const groups = createGroupStore(connection)
   const accounts = createAccountStore({
     database,
     now,
     isShared: settings.sharedAccounts,
     lockUser: users.raiseAnalyticsVersion,
     events,
+    groups,
   })
   const mails = createMailStore(connection)
   const notifications = createNotificationStore(connection, now, {
@@ -88,6 +91,7 @@ export function createStores({ database, now, onPendingEvents, sending, onLoginL
     publicationLedger: createPublicationLedger(connection),
     callWindows: createCallWindows(connection),
     accounts,
+    groups,
     connectAttempts: createConnectAttemptStore(connection),
     platformFacts: createPlatformFacts(connection, now),
     serverApplications: createServerApplicationStore(connection, now),

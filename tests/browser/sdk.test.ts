@@ -26,6 +26,7 @@ interface InPage {
   secrets: { email: string; password: string }
   /** Creates what many methods need, and returns its id. */
   draft(): Promise<string>
+  group(): Promise<string>
   webhook(): Promise<string>
   plan(): Promise<string>
   /** Returns the first item; fails when there is none. */
@@ -81,6 +82,14 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
     client.accounts.update((await client.accounts.list())[0]!._id, { label: 'Brand' }),
   'accounts.refresh': async ({ client }) => client.accounts.refresh((await client.accounts.list())[0]!._id),
   'accounts.disconnect': ({ client, refused }) => refused(client.accounts.disconnect('0'.repeat(24))),
+  'groups.create': ({ group }) => group(),
+  'groups.list': ({ client }) => client.groups.list(),
+  'groups.get': async ({ client, group }) => client.groups.get(await group()),
+  'groups.update': async ({ client, group }) => {
+    const { id, etag } = await client.groups.get(await group())
+    return client.groups.update(id, { color: '#112233' }, { ifMatch: etag })
+  },
+  'groups.delete': async ({ client, group }) => client.groups.delete(await group()).then(() => true),
   'analytics.overview': ({ client }) => client.analytics.overview(),
   'analytics.timeline': ({ client }) => client.analytics.timeline(),
   'analytics.growth': ({ client }) => client.analytics.growth(),
@@ -186,6 +195,10 @@ async function openClient({ url, secrets }: Pick<InPage, 'url' | 'secrets'>): Pr
       count += 1
       const body = { content: { text: `Draft ${count}` }, selectedPlatforms: ['bluesky' as const] }
       return (await client.posts.create({ ...body, status: 'DRAFT' })).postId
+    },
+    group: async () => {
+      count += 1
+      return (await client.groups.create({ name: `Group ${count}` })).id
     },
     webhook: async () => {
       for (const { id } of await client.webhooks.list()) await client.webhooks.delete(id)

@@ -18,7 +18,7 @@ import * as html from '../../src/domain/shared/html.ts'
 import * as links from '../../src/domain/shared/links.ts'
 import * as lists from '../../src/domain/shared/lists.ts'
 import * as mailAddresses from '../../src/domain/users/mail-addresses.ts'
-import * as names from '../../src/domain/users/names.ts'
+import * as names from '../../src/domain/shared/names.ts'
 import * as nearestName from '../../src/domain/shared/nearest-name.ts'
 import * as newPasswords from '../../src/domain/users/new-passwords.ts'
 import * as passwords from '../../src/domain/users/passwords.ts'
@@ -161,7 +161,7 @@ const MODULES: {
   },
   { file: 'src/domain/shared/html.ts', module: html, calls: { escapeHtml: html.escapeHtml } },
   {
-    file: 'src/domain/users/names.ts',
+    file: 'src/domain/shared/names.ts',
     module: names,
     calls: {
       normalizeName: names.normalizeName,

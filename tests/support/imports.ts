@@ -11,7 +11,7 @@ interface Caller {
 
 /** Calls the routes of imports as a user. */
 export function importClient(app: FastifyInstance, { headers }: Caller) {
-  const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => {
+  const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) => {
     const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
     return { status: response.statusCode, body: response.json() }
   }

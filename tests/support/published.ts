@@ -33,6 +33,10 @@ export async function connectAccounts(context: Context, userId: string, platform
 export const addAccount = (context: Context, userId: string, account: { platform: Platform; platformId: string }) =>
   connectAccount(context, userId, account, { ...CONNECT_OPTIONS, replace: false })
 
+/** Connects such an account in the place of the default one. */
+export const replaceAccount = (context: Context, userId: string, account: { platform: Platform; platformId: string }) =>
+  connectAccount(context, userId, account, CONNECT_OPTIONS)
+
 async function connectAccount(
   { accounts, cipher }: Context,
   userId: string,

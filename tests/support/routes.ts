@@ -11,6 +11,7 @@ import { storeNotifications } from './notifications.ts'
 import { planTestImport } from './imports.ts'
 import { connectAccounts } from './published.ts'
 import { storeWebhook } from './webhook-records.ts'
+import { createGroup } from '../../src/commands/accounts/create-group.ts'
 import { saveOffer } from '../../src/commands/accounts/offers.ts'
 import { createPost } from '../../src/commands/posts/create-post.ts'
 import { registerPushDevice } from '../../src/commands/notifications/push-devices.ts'
@@ -157,6 +158,16 @@ const importRoute = (status: number): RouteCase => ({
     context.database.connection.collection<{ _id: string }>('imports').findOne({ _id: importId! }),
 })
 
+const groupRoute = (status: number, body?: object): RouteCase => ({
+  ...userRoute(status, body),
+  async record(context, { user }) {
+    const fields = { name: unique('group'), color: '#112233', accountIds: [] }
+    return { id: (await createGroup(context, user._id, fields))._id }
+  },
+  fingerprint: (context, { id }) =>
+    context.database.connection.collection<{ _id: string }>('accountGroups').findOne({ _id: id! }),
+})
+
 const webhookRoute = (status: number, body?: object): RouteCase => ({
   ...userRoute(status, body),
   record: async (context, { user }) => ({ id: (await storeWebhook(context, user._id)).webhookId }),
@@ -221,6 +232,11 @@ export const ROUTES: Record<string, RouteCase> = {
       return { id: webhookId, deliveryId }
     },
   },
+  'POST /api/groups': userRoute(201, { name: 'Northern brand', color: '#112233', accountIds: [] }),
+  'GET /api/groups': userRoute(200),
+  'GET /api/groups/:id': groupRoute(200),
+  'PATCH /api/groups/:id': groupRoute(200, { name: 'Southern brand', color: '#332211', accountIds: [] }),
+  'DELETE /api/groups/:id': groupRoute(200),
   'POST /api/keys': userRoute(201, { name: 'Import', scopes: ['posts:read'] }),
   'GET /api/keys': userRoute(200),
   'GET /api/keys/current': userRoute(200),
@@ -406,6 +422,8 @@ const KEY_SCOPES: [RegExp, RouteScope][] = [
   [/^DELETE \/api\/posts\/(:postId|media\/:mediaId)$/, 'posts:publish'],
   [/^GET \/api\/platform\/(find|limits|accounts)$/, 'accounts:read'],
   [/ \/api\/platform\/accounts\/:accountId/, 'accounts:write'],
+  [/^GET \/api\/groups/, 'accounts:read'],
+  [/ \/api\/groups/, 'accounts:write'],
   [/^POST \/api\/platform\/bluesky\/connect$/, 'accounts:write'],
   [/ \/api\/platform\/\w+\/(refresh|disconnect)$/, 'accounts:write'],
   [/ \/api\/analytics\//, 'analytics:read'],

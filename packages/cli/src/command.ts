@@ -2,7 +2,7 @@ import type { Client } from '@postonce/sdk'
 import type { Argument, Command, Option } from 'commander'
 import { createAccountFinder } from './account-names.ts'
 import { openClient, type GlobalOptions, type Io } from './io.ts'
-import { ACCOUNT } from './options.ts'
+import { ACCOUNT, GROUP } from './options.ts'
 
 /** A command as an entry of a table. */
 export interface CommandSpec<Options extends object = object> {
@@ -39,8 +39,10 @@ export interface Run<Options extends object = object> {
 const ARGUMENTS: Record<string, string> = {
   account: ACCOUNT,
   file: 'path of a .csv or .json file',
+  group: GROUP,
   import: 'id of the import',
   label: 'your name for the account',
+  name: 'name of the group',
   post: 'id of the post',
   text: 'text of the post; "-" reads standard input',
   url: 'https address of the receiver',

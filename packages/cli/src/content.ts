@@ -5,7 +5,7 @@ import type { Run } from './command.ts'
 import { PLATFORMS, type Platform } from './commands/platforms.ts'
 import { CliError, EXIT } from './exit-codes.ts'
 import { openFile } from './files.ts'
-import { ACCOUNT, repeatedOption, wordsOption } from './options.ts'
+import { ACCOUNT, GROUP, repeatedOption, wordsOption } from './options.ts'
 import { parseFutureTime } from './times.ts'
 
 type Schemas = components['schemas']
@@ -23,6 +23,7 @@ const TYPES: Record<string, string> = {
 export interface ContentOptions {
   to?: Platform[]
   account?: string[]
+  group?: string[]
   textFor?: string[]
   media?: string[]
   alt?: string[]
@@ -33,6 +34,7 @@ export interface ContentOptions {
 export const CONTENT_OPTIONS = [
   wordsOption('--to <platforms>', 'platforms, on the default account of each', PLATFORMS),
   repeatedOption('--account <account>', ACCOUNT),
+  repeatedOption('--group <group>', `${GROUP}, for all of its accounts`),
   repeatedOption('--text-for <name=text>', 'another text for a platform or account, such as "mastodon=Good morning"'),
   repeatedOption('--media <file>', 'a picture or video to upload'),
   repeatedOption('--alt <text>', 'description of the media, in the same order'),
@@ -51,7 +53,7 @@ export async function readParts(
   argument: string | undefined,
   stored?: Schemas['Post'],
 ): Promise<Schemas['UpdatePost']> {
-  const { to, account, at, media = [], alt = [], textFor } = run.options
+  const { to, account, group, at, media = [], alt = [], textFor } = run.options
   if (alt.length > media.length) throw new CliError('There are more --alt texts than --media files.', EXIT.usage)
   const time = at === undefined ? {} : { scheduledAt: parseFutureTime(at, Date.now()) }
   const texts = textFor ? await readTexts(run, textFor, stored) : {}
@@ -62,7 +64,9 @@ export async function readParts(
   }
   return {
     ...(Object.keys(content).length === 0 ? {} : { content }),
-    ...(to || account ? { selectedPlatforms: to ?? [], selectedAccounts: account ?? [] } : {}),
+    ...(to || account || group
+      ? { selectedPlatforms: to ?? [], selectedAccounts: account ?? [], selectedGroups: group ?? [] }
+      : {}),
     ...texts,
     ...time,
   }

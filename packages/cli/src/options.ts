@@ -6,6 +6,9 @@ const DEFAULT_LIMIT = 20
 /** The description of what takes `<account>`: `addCommands` replaces the name by the id. */
 export const ACCOUNT = 'label, handle or id of an account'
 
+/** The description of a group. The API finds its name among the groups of the user. */
+export const GROUP = 'name or id of a group'
+
 /** An option that can be repeated. It takes one value at a time, so that it does not swallow the arguments behind it. */
 export function repeatedOption(flags: string, description: string): Option {
   return new Option(flags, `${description}; repeat for more`).argParser((value: string, previous?: string[]) => [

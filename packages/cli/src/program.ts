@@ -5,6 +5,7 @@ import { addCommands, addGroup } from './command.ts'
 import { accountCommands } from './commands/accounts.ts'
 import { analyticsCommand } from './commands/analytics.ts'
 import { eventsCommand } from './commands/events.ts'
+import { groupCommands } from './commands/groups.ts'
 import { fileCommands, importCommands } from './commands/imports.ts'
 import { limitsCommand } from './commands/limits.ts'
 import { loginCommands } from './commands/login.ts'
@@ -47,6 +48,7 @@ export function createProgram(io: Io): Command {
   addCommands(program, io, [...loginCommands, ...publishCommands, ...postCommands, ...fileCommands])
   addCommands(program, io, [limitsCommand, analyticsCommand, eventsCommand])
   addGroup(program, io, 'accounts', 'List, connect and change accounts', accountCommands)
+  addGroup(program, io, 'groups', 'List and change groups of accounts', groupCommands)
   addGroup(program, io, 'imports', 'Follow and change imports', importCommands)
   addGroup(program, io, 'media', 'List and delete uploaded media', mediaCommands)
   addGroup(program, io, 'webhooks', 'Manage webhooks and read their deliveries', webhookCommands)

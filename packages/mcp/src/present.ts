@@ -18,6 +18,7 @@ export function presentPost(post: Schemas['Post']) {
     text: post.content.text,
     ...(texts.length > 0 ? { platformTexts: Object.fromEntries(texts) as Record<string, string> } : {}),
     ...(post.isShortened ? { isShortened: true } : {}),
+    ...(post.groups ? { groups: post.groups.map(({ name }) => name) } : {}),
     mediaCount: post.content.mediaItems.length,
     deliveries: post.platformStatuses.map(presentDelivery),
   }
@@ -45,4 +46,8 @@ export function presentAccount({ _id, platform, server, profile, health, isDefau
     isDefault,
     health: { status, needsReconnection, lastError },
   }
+}
+
+export function presentGroup({ id: groupId, name, accountIds }: Schemas['Group']) {
+  return { groupId, name, accountIds }
 }

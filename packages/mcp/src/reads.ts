@@ -1,10 +1,11 @@
 import type { Client } from '@postonce/sdk'
-import { presentAccount, presentPost } from './present.ts'
+import { presentAccount, presentGroup, presentPost } from './present.ts'
 
 /** Data that tools and resources both return. */
 
 export async function readAccounts(client: Client, signal: AbortSignal) {
-  return { accounts: (await client.accounts.list({ signal })).map(presentAccount) }
+  const [accounts, groups] = await Promise.all([client.accounts.list({ signal }), client.groups.list({ signal })])
+  return { accounts: accounts.map(presentAccount), groups: groups.map(presentGroup) }
 }
 
 export async function readPost(client: Client, postId: string, signal: AbortSignal) {

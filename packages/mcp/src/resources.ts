@@ -25,7 +25,7 @@ const RESOURCES: FixedResource[] = [
     name: 'accounts',
     uri: 'postonce://accounts',
     title: 'Connected accounts',
-    description: 'The accounts that posts can be published on, with their health',
+    description: 'The accounts that posts can be published on, with their health, and the groups of accounts',
     scope: 'accounts:read',
     read: readAccounts,
   },

@@ -8,6 +8,8 @@ type PostStatus = Schemas['PostStatus']
 const MAX_TEXT_LENGTH = 100_000
 const MAX_ID_LENGTH = 100
 const MAX_ACCOUNTS = 50
+const MAX_GROUPS = 10
+const MAX_GROUP_NAME_LENGTH = 200
 const MAX_IDEMPOTENCY_KEY_LENGTH = 200
 
 /** Written as objects, so that the compiler reports a value that the API adds or removes. */
@@ -87,12 +89,17 @@ export const contentFields = {
     .array(platform)
     .max(Object.keys(PLATFORMS).length)
     .optional()
-    .describe('Publishes on the default account of each platform. Pass platforms or accounts.'),
+    .describe('Publishes on the default account of each platform. Pass platforms, accounts or groups.'),
   accounts: z
     .array(accountId)
     .max(MAX_ACCOUNTS)
     .optional()
     .describe('Publishes on these accounts, by the accountId of list_accounts'),
+  groups: z
+    .array(z.string().min(1).max(MAX_GROUP_NAME_LENGTH))
+    .max(MAX_GROUPS)
+    .optional()
+    .describe('Publishes on the accounts of these groups, by the name or groupId of list_accounts'),
   platformTexts: platformTexts.optional(),
 }
 
@@ -113,11 +120,12 @@ export interface PostContent {
   text?: string | undefined
   platforms?: Platform[] | undefined
   accounts?: string[] | undefined
+  groups?: string[] | undefined
   platformTexts?: Partial<Record<Platform, string | undefined>> | undefined
 }
 
 /** Returns the fields of a request that the content sets. Lists whose order has no meaning are sorted, so equal posts are equal bodies. */
-export function toContentBody({ text, platforms, accounts, platformTexts }: PostContent) {
+export function toContentBody({ text, platforms, accounts, groups, platformTexts }: PostContent) {
   const overrides = Object.entries(platformTexts ?? {})
     .filter(([, override]) => override !== undefined)
     .map(([name, override]) => [name, { text: override }])
@@ -125,6 +133,7 @@ export function toContentBody({ text, platforms, accounts, platformTexts }: Post
     ...(text === undefined ? {} : { content: { text } }),
     ...(platforms ? { selectedPlatforms: [...new Set(platforms)].sort() } : {}),
     ...(accounts ? { selectedAccounts: [...new Set(accounts)].sort() } : {}),
+    ...(groups ? { selectedGroups: [...new Set(groups)].sort() } : {}),
     ...(platformTexts ? { platformSpecificContent: Object.fromEntries(overrides) as OverrideInputs } : {}),
   }
 }

@@ -172,6 +172,19 @@ export function createClient(options: ClientOptions) {
         request('DELETE', '/api/platform/accounts/{accountId}', { path: { accountId }, query, ...call }),
     },
 
+    groups: {
+      /** Returns the groups of accounts by name. */
+      list: (call: CallOptions = {}) => request('GET', '/api/groups', call),
+      create: (body: Schemas['CreateGroup'], call: CallOptions = {}) =>
+        request('POST', '/api/groups', { body, ...call }),
+      get: (id: string, call: CallOptions = {}) => request('GET', '/api/groups/{id}', { path: { id }, ...call }),
+      /** Changes the given fields. Stored posts keep their accounts. */
+      update: (id: string, body: Schemas['UpdateGroup'], call: CallOptions = {}) =>
+        request('PATCH', '/api/groups/{id}', { path: { id }, body, ...call }),
+      /** Deletes the group; its accounts stay connected. */
+      delete: (id: string, call: CallOptions = {}) => request('DELETE', '/api/groups/{id}', { path: { id }, ...call }),
+    },
+
     analytics: {
       overview: (query: Query<'/api/analytics/overview'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/analytics/overview', { query, ...call }),

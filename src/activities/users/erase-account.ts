@@ -128,6 +128,7 @@ export function createEraseAccountActivities(deps: Context) {
     }
     if (!isAllEnded) throw new Error('A platform did not revoke a login')
     await accounts.removeAllOf(userId)
+    await deps.groups.removeAllOf(userId)
   }
 
   async function tryRevoke(account: ConnectedAccount): Promise<boolean> {

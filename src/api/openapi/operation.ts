@@ -35,6 +35,7 @@ type Tag =
   | 'imports'
   | 'analytics'
   | 'platforms'
+  | 'groups'
   | 'events'
   | 'notifications'
   | 'webhooks'

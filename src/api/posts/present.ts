@@ -35,6 +35,7 @@ export function presentPost(post: Post): PostView {
     content: presentContent(post.content),
     selectedPlatforms: listPlatforms(post),
     ...(post.selectedAccounts?.length && { selectedAccounts: post.selectedAccounts }),
+    ...(post.groups?.length && { selectedGroups: post.groups.map(({ id }) => id), groups: post.groups }),
     platformSpecificContent: presentOverrides(post.platformSpecificContent),
     ...(Object.keys(post.accountSpecificContent ?? {}).length > 0 && {
       accountSpecificContent: presentOverrides(post.accountSpecificContent!),

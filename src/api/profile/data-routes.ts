@@ -26,6 +26,7 @@ const Export = Type.Object({
   user: UserRecord,
   platforms: Type.Object({}, { additionalProperties: true, description: 'Same format as GET /api/platform/find' }),
   accounts: records('Same format as GET /api/platform/accounts'),
+  groups: records('Same format as GET /api/groups'),
   posts: records('Same format as GET /api/posts'),
   imports: records('Same format as GET /api/imports'),
   importRows: records('Same format as GET /api/imports/{importId}/rows, with the id of the import'),

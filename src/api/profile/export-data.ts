@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../domain/users/audit.ts'
 import { FOLDERS } from '../../domain/media/storage-keys.ts'
 import type { User } from '../../domain/users/user.ts'
 import { presentDevice, presentRecord } from '../auth/present.ts'
+import { presentGroup } from '../groups/present.ts'
 import { presentImport, presentImportRow } from '../imports/present.ts'
 import { presentApiKey } from '../keys/present.ts'
 import { resolveAllChannels } from '../../domain/users/notification-preferences.ts'
@@ -39,6 +40,7 @@ export async function exportData(
     user: presentRecord(user),
     platforms: presentDefaults(accounts, now, log),
     accounts: presentAll(accounts, (account) => presentOwnAccount(account, now)),
+    groups: presentAll(await context.groups.listOf(userId), presentGroup),
     posts: presentEach(context.posts.allOf(userId), presentPost),
     imports: presentAll(await context.imports.listOf(userId), presentImport),
     importRows: presentEach(context.imports.allRowsOf(userId), ({ importId, ...row }) => ({

@@ -43,7 +43,7 @@ import type { PlacedPost as StoredPlacedPost } from '../../store/posts/post-list
 import { newId } from '../../store/shared/schema.ts'
 import { forecastWithQuotas, toQuotaWarning, type LimitedAccount } from '../posts/forecast-delays.ts'
 import { toChosen } from '../../domain/posts/post-moves.ts'
-import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
+import { loadUserAccounts, type FindNamedAccounts } from '../posts/post-accounts.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
 import { checkPost, type CheckedPost } from '../posts/validate-post.ts'
 import type { CommandContext } from '../context.ts'
@@ -102,7 +102,7 @@ export async function planImport(
   const removeAt = new Date(now.getTime() + IMPORT_LIFE_MS)
   try {
     const accounts = await loadUserAccounts(deps, userId)
-    const checker = createRowChecker(deps, { ...request, importId, removeAt, now }, accounts.findPostAccounts)
+    const checker = createRowChecker(deps, { ...request, importId, removeAt, now }, accounts.findNamedAccounts)
     for await (const batch of inBatches(rows)) await deps.imports.insertRows(await checker.check(batch))
     const findings = await compareRows(deps, request, { facts: checker.facts, connected: accounts.connected, now })
     for (const some of splitIntoChunks(findings, BATCH)) await deps.imports.addFindings(userId, importId, some)
@@ -145,7 +145,7 @@ interface RowContext extends PlanImportRequest {
 }
 
 /** Checks rows by themselves, and collects what the comparison needs. */
-function createRowChecker(deps: CommandContext, context: RowContext, findPostAccounts: FindPostAccounts) {
+function createRowChecker(deps: CommandContext, context: RowContext, findNamedAccounts: FindNamedAccounts) {
   const { userId, importId, removeAt, now, format } = context
   const nameCell = format === 'csv' ? toCellProblem : (problem: Problem) => problem
   const facts: Fact[] = []
@@ -159,7 +159,7 @@ function createRowChecker(deps: CommandContext, context: RowContext, findPostAcc
         ...stored,
         status: 'error',
         input: null,
-        planned: [],
+        planned: { accounts: [], groups: [] },
         mediaKeys: [],
         errors: problems.slice(0, MAX_ROW_PROBLEMS),
         warnings: given.slice(0, MAX_ROW_PROBLEMS),
@@ -167,7 +167,7 @@ function createRowChecker(deps: CommandContext, context: RowContext, findPostAcc
     }
     const wanted = toWanted(input, context.timezone)
     const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
-    const checked = await checkPost(wanted, inputContext, findPostAccounts)
+    const checked = await checkPost(wanted, inputContext, findNamedAccounts)
     const findings = divideFindings(wanted, checked)
     const errors = findings.errors.map(nameCell)
     const warnings = [...given, ...findings.warnings.map(nameCell)]
@@ -179,7 +179,10 @@ function createRowChecker(deps: CommandContext, context: RowContext, findPostAcc
       ...stored,
       status: toPlannedStatus({ errors, warnings, conflicts: [] }),
       input: wanted,
-      planned: checked.targets.filter(({ target, accountId }) => target === undefined && accountId).map(toChosen),
+      planned: {
+        accounts: checked.targets.filter(({ target, accountId }) => target === undefined && accountId).map(toChosen),
+        groups: [...checked.groups],
+      },
       mediaKeys: errors.length === 0 ? [...collectMediaKeys(checked.value)] : [],
       errors: errors.slice(0, MAX_ROW_PROBLEMS),
       warnings: warnings.slice(0, MAX_ROW_PROBLEMS),

@@ -3,7 +3,6 @@ import { correctTypes, NO_FILES } from '../../domain/posts/media-files.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstResponse, Post, PostMetadata } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem, type PastTime } from '../../domain/posts/preflight.ts'
-import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
@@ -11,7 +10,7 @@ import { newId } from '../../store/shared/schema.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { holdMedia } from './hold-media.ts'
-import { loadPostAccounts } from './post-accounts.ts'
+import { loadPostAccounts, type RecordedTargets } from './post-accounts.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 import { readMediaFiles } from './read-media-files.ts'
 import type { CommandContext } from '../context.ts'
@@ -33,8 +32,8 @@ export interface CreatePostRequest {
   inputWarnings?: Problem[]
   metadata: PostMetadata
   idempotency: Idempotency | null
-  /** The accounts for which the post was planned earlier. It gets no others, also when a platform has another default account now. */
-  planned?: readonly ChosenAccount[]
+  /** What the post was planned for earlier. It gets no other accounts, also when a platform has another default account now. */
+  planned?: RecordedTargets
 }
 
 export type CreatedPost = FirstResponse & { postId: string }
@@ -87,13 +86,13 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
   const [accounts, dueOrder, files, deletedMedia] = await Promise.all([
-    loadPostAccounts(deps, userId, value, planned),
+    loadPostAccounts(deps, userId, { ...value, selectedGroups: input.selectedGroups }, planned),
     scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
     // A draft is checked when it is published.
     draft ? NO_FILES : readMediaFiles(deps, userId, value),
     holdMedia(deps, value),
   ])
-  const { chosen } = accounts
+  const { chosen, groups } = accounts
   refuseProblems([...accounts.problems, ...deletedMedia])
   const targets = accounts.toTargets(chosen)
   const checked = preflight(value, targets, files)
@@ -102,6 +101,7 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
     {
       ...correctTypes(value, files),
       chosen,
+      ...(groups.length > 0 && { groups: [...groups] }),
       _id: newId(),
       userId,
       scheduledAt,

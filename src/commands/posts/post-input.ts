@@ -24,6 +24,8 @@ export interface PostInput {
   selectedPlatforms?: Platform[]
   /** Ids of accounts besides the default ones of the platforms. */
   selectedAccounts?: string[]
+  /** Ids or names of groups of accounts. */
+  selectedGroups?: string[]
   platformSpecificContent?: Partial<Record<Platform, ContentInput>>
   /** By account id. */
   accountSpecificContent?: Record<string, ContentInput>
@@ -176,12 +178,14 @@ function readOverrides(
   )
 }
 
-/** A post needs a platform or an account. */
+/** A post needs a platform, an account or a group. */
 export function findSelectionProblems({
   selectedPlatforms,
   selectedAccounts = [],
-}: Pick<PostInput, 'selectedPlatforms'> & { selectedAccounts?: string[] | undefined }): Problem[] {
-  if (selectedPlatforms?.length !== 0 || selectedAccounts.length > 0) return []
+  selectedGroups = [],
+}: Record<'selectedPlatforms', readonly unknown[]> &
+  Partial<Record<'selectedAccounts' | 'selectedGroups', readonly unknown[] | undefined>>): Problem[] {
+  if (selectedPlatforms.length + selectedAccounts.length + selectedGroups.length > 0) return []
   const message = 'selectedPlatforms must have at least 1 entry. Add one.'
   return [{ path: 'selectedPlatforms', code: 'TOO_SHORT', message }]
 }

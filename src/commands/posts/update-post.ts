@@ -1,3 +1,4 @@
+import { resolveGroups, type AccountGroup } from '../../domain/accounts/groups.ts'
 import { changeSelection } from '../../domain/accounts/selection.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { correctTypes, NO_FILES } from '../../domain/posts/media-files.ts'
@@ -54,14 +55,17 @@ export async function updatePost(
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
   const { scheduledAt = stored.scheduledAt, selectedPlatforms, selectedAccounts } = toChange(stored)
-  const { connected, findPostAccounts } = await loadUserAccounts(deps, userId)
-  const entries = stored.platformStatuses.map(toChosen)
-  const selection = changeSelection(entries, { selectedPlatforms, selectedAccounts }, connected)
+  const { connected, listGroups, findPostAccounts } = await loadUserAccounts(deps, userId)
+  const { selectedGroups } = update.input
+  const named = selectedGroups && (await readGroups(stored, selectedGroups, { listGroups, kind: update.kind }))
+  const selection = changeSelection(stored, { selectedPlatforms, selectedAccounts, groups: named?.found }, connected)
   // Whoever replaces the whole post repeats its platforms. Whoever sends them alone moves an entry whose default account is gone.
-  const recorded = entries.filter(
-    ({ target, accountId }) =>
-      target !== undefined || update.kind === 'replace' || connected.some(({ _id }) => _id === accountId),
-  )
+  const recorded = stored.platformStatuses
+    .map(toChosen)
+    .filter(
+      ({ target, accountId }) =>
+        target !== undefined || update.kind === 'replace' || connected.some(({ _id }) => _id === accountId),
+    )
   const { status = stored.status } = update.input
   const changed = { ...stored, ...toChange(stored) }
   const [accounts, dueOrder, files, deletedMedia] = await Promise.all([
@@ -70,8 +74,11 @@ export async function updatePost(
     status === 'DRAFT' ? NO_FILES : readMediaFiles(deps, userId, changed),
     holdMedia(deps, changed, collectMediaKeys(stored)),
   ])
-  const isSelected = selectedPlatforms !== undefined || selectedAccounts !== undefined
-  if (isSelected) refuseProblems([...findSelectionProblems(selection), ...accounts.problems])
+  const isSelected = [selectedPlatforms, selectedAccounts, selectedGroups].some((part) => part !== undefined)
+  if (isSelected) {
+    refuseProblems([...(named?.problems ?? []), ...accounts.problems])
+    refuseProblems(findSelectionProblems({ ...selection, selectedGroups: selection.groups }))
+  }
 
   refuseProblems(deletedMedia)
 
@@ -118,6 +125,20 @@ export async function updatePost(
   for (const created of await buildCreatedNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }
+}
+
+/**
+ * Returns the groups that an update names. Whoever replaces the whole post repeats its groups, which keep their accounts as a deleted group
+ * does. Whoever names a group alone means its present accounts.
+ */
+async function readGroups(
+  { groups: recorded = [] }: Post,
+  names: readonly string[],
+  { listGroups, kind }: { listGroups: () => Promise<AccountGroup[]>; kind: UpdatePostRequest['update']['kind'] },
+) {
+  const groups = names.length > 0 ? await listGroups() : []
+  const repeated = recorded.filter(({ id }) => kind === 'replace' || !groups.some(({ _id }) => _id === id))
+  return resolveGroups(groups, names, { path: 'selectedGroups', recorded: repeated })
 }
 
 /** Returns a warning for every entry that the edit moves to another account. */

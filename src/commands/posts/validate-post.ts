@@ -5,7 +5,7 @@ import { preflight, findSchedulingProblem, type PastTime, type Preflight } from 
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
-import { loadUserAccounts, type FindPostAccounts, type PostAccounts } from './post-accounts.ts'
+import { loadUserAccounts, type FindNamedAccounts, type PostAccounts } from './post-accounts.ts'
 import { readWholePost, type InputContext, type WholePostInput } from './post-input.ts'
 import { readMediaFiles } from './read-media-files.ts'
 import type { CommandContext } from '../context.ts'
@@ -13,6 +13,7 @@ import type { CommandContext } from '../context.ts'
 export interface CheckedPost extends Preflight {
   value: ReturnType<typeof readWholePost>['value']
   targets: ReturnType<PostAccounts['toTargets']>
+  groups: PostAccounts['groups']
   /** The errors that refuse a draft as well. */
   draftErrors: Problem[]
 }
@@ -25,27 +26,29 @@ export async function validatePost(
   past: PastTime = 'publish',
 ): Promise<Preflight & { valid: boolean }> {
   const now = deps.clock.now()
-  const { findPostAccounts } = await loadUserAccounts(deps, userId)
+  const { findNamedAccounts } = await loadUserAccounts(deps, userId)
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
   const readFiles = (post: Contents) => readMediaFiles(deps, userId, post)
   const options = { past, readFiles }
-  const { value, targets, draftErrors: _, ...checked } = await checkPost(input, inputContext, findPostAccounts, options)
+  const checked = await checkPost(input, inputContext, findNamedAccounts, options)
+  const { value, targets, errors, platforms, accounts } = checked
   const { scheduledAt = null, timezone } = value
   const dueOrder = scheduledAt ? await findDueOrder(deps, userId, scheduledAt) : undefined
   const { dueAt } = toSchedule(scheduledAt, now, dueOrder)
   const delays = await findDelayWarnings(deps, { userId, scheduledAt, dueAt, timezone }, targets)
-  return { ...checked, warnings: [...checked.warnings, ...delays], valid: checked.errors.length === 0 }
+  return { errors, platforms, accounts, warnings: [...checked.warnings, ...delays], valid: errors.length === 0 }
 }
 
 /** Checks a post without the delays that depend on other posts; without `readFiles` also without its files. */
 export async function checkPost(
   input: WholePostInput,
   inputContext: InputContext,
-  findPostAccounts: FindPostAccounts,
+  findNamedAccounts: FindNamedAccounts,
   { past = 'publish', readFiles }: { past?: PastTime; readFiles?: (post: Contents) => Promise<MediaFiles> } = {},
 ): Promise<CheckedPost> {
   const { value, problems, warnings } = readWholePost(input, inputContext)
-  const [accounts, files] = await Promise.all([findPostAccounts(value), readFiles?.(value)])
+  const named = { ...value, selectedGroups: input.selectedGroups }
+  const [accounts, files] = await Promise.all([findNamedAccounts(named), readFiles?.(value)])
   const targets = accounts.toTargets(accounts.chosen)
   const checked = preflight(value, targets, files)
   const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now, undefined)
@@ -58,5 +61,6 @@ export async function checkPost(
     warnings: [...warnings, ...checked.warnings],
     value,
     targets,
+    groups: accounts.groups,
   }
 }

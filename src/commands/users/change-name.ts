@@ -1,5 +1,5 @@
 import type { UserStore } from '../../store/users/users.ts'
-import { findNameProblems, normalizeName } from '../../domain/users/names.ts'
+import { findNameProblems, normalizeName } from '../../domain/shared/names.ts'
 import { validationFailed } from '../../domain/shared/service-error.ts'
 
 /** @throws ServiceError VALIDATION_FAILED */

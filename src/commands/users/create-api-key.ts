@@ -11,7 +11,7 @@ import {
   type ApiKey,
   type ApiKeyScope,
 } from '../../domain/users/api-keys.ts'
-import { findNameProblems, normalizeName } from '../../domain/users/names.ts'
+import { findNameProblems, normalizeName } from '../../domain/shared/names.ts'
 import { hashSecret } from '../../security/random.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { CommandContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import { IdentityError, type LoginRefusal } from '../../domain/users/identity-login.ts'
 import { toPlatformReason } from '../../domain/posts/platform-reason.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
-import { pickUsableName } from '../../domain/users/names.ts'
+import { pickUsableName } from '../../domain/shared/names.ts'
 import { identityAttemptSecret } from '../../domain/shared/secrets.ts'
 import { newUser, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'

@@ -1,4 +1,4 @@
-import { findNameProblems, normalizeName } from '../../domain/users/names.ts'
+import { findNameProblems, normalizeName } from '../../domain/shared/names.ts'
 import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { normalizeEmail, type User } from '../../domain/users/user.ts'

@@ -1,6 +1,10 @@
+import type { PostGroup } from '../posts/post.ts'
 import { toTarget, type ChosenAccount } from '../posts/targets.ts'
-import { platformLabel, type Platform } from '../shared/platforms.ts'
+import type { Platform } from '../shared/platforms.ts'
 import type { Problem } from '../shared/service-error.ts'
+
+/** The accounts of a post besides the default ones of its platforms. */
+export const MAX_POST_ACCOUNTS = 50
 
 /** A connected account of a user. */
 export interface SelectableAccount {
@@ -12,44 +16,68 @@ export interface SelectableAccount {
   server?: string | null
 }
 
+/** What a post is for: the default accounts of platforms, single accounts, and those of groups. */
 export interface Selection {
   selectedPlatforms: readonly Platform[]
   selectedAccounts?: readonly string[] | undefined
+  groups?: readonly PostGroup[] | undefined
 }
 
 /**
  * Returns the selection of a post after a change by a client that may not know accounts. It gets the platforms of all entries as
- * `selectedPlatforms`, so a platform that the post has only through accounts means those, and not its default account as well. Without
- * `selectedAccounts` the accounts on the platforms that stay remain.
+ * `selectedPlatforms`, so a platform that the post has only through accounts or groups means those, and not its default account as well.
+ * Without `selectedAccounts` the accounts on the platforms that stay remain, and so do those of its groups without `groups`.
  */
 export function changeSelection(
-  entries: readonly ChosenAccount[],
-  { selectedPlatforms, selectedAccounts }: { [Name in keyof Selection]?: Selection[Name] | undefined },
+  post: { platformStatuses: readonly ChosenAccount[] } & Pick<Selection, 'selectedAccounts' | 'groups'>,
+  change: { [Name in keyof Selection]?: Selection[Name] | undefined },
   connected: readonly SelectableAccount[],
-): { selectedPlatforms: Platform[]; selectedAccounts: string[] } {
-  const named = entries.filter(({ target }) => target !== undefined)
+): { selectedPlatforms: Platform[]; selectedAccounts: string[]; groups: PostGroup[] } {
+  const { selectedPlatforms } = change
+  const entries = post.platformStatuses
+  const platforms = new Map([
+    ...connected.map(({ _id, platform }) => [_id, platform] as const),
+    ...entries.map(({ platform, target, accountId }) => [target ?? accountId, platform] as const),
+  ])
+  const isStaying = (id: string) => selectedPlatforms?.some((platform) => platform === platforms.get(id)) ?? true
+  const accounts = change.selectedAccounts ?? post.selectedAccounts?.filter(isStaying) ?? []
+  const groups = change.groups ?? keepAccounts(post.groups ?? [], isStaying)
   const defaults = entries.filter(({ target }) => target === undefined).map(({ platform }) => platform)
-  const staying = named.filter(({ platform }) => selectedPlatforms?.includes(platform) ?? true)
-  const accounts = selectedAccounts ?? staying.map(({ target }) => target!)
-  const hasAccount = (platform: Platform) =>
-    [...named, ...connected.map(({ _id, ...one }) => ({ ...one, target: _id }))].some(
-      (one) => one.platform === platform && accounts.includes(one.target!),
-    )
   const isThroughAccounts = (platform: Platform) =>
-    !defaults.includes(platform) && named.some((one) => one.platform === platform) && hasAccount(platform)
+    !defaults.includes(platform) &&
+    entries.some((entry) => entry.platform === platform) &&
+    listNamed({ selectedAccounts: accounts, groups }).some(({ id }) => platforms.get(id) === platform)
   return {
     selectedPlatforms: selectedPlatforms?.filter((platform) => !isThroughAccounts(platform)) ?? defaults,
     selectedAccounts: [...accounts],
+    groups: [...groups],
   }
 }
 
+function keepAccounts(groups: readonly PostGroup[], isStaying: (id: string) => boolean): PostGroup[] {
+  return groups
+    .map((group) => ({ ...group, accountIds: group.accountIds.filter(isStaying) }))
+    .filter(({ accountIds }) => accountIds.length > 0)
+}
+
+/** Returns the named accounts of a selection, each once and with the path of its first mention. */
+function listNamed({ selectedAccounts = [], groups = [] }: Omit<Selection, 'selectedPlatforms'>) {
+  const all = [
+    ...selectedAccounts.map((id, index) => ({ id, path: `selectedAccounts.${index}` })),
+    ...groups.flatMap(({ accountIds }, index) => accountIds.map((id) => ({ id, path: `selectedGroups.${index}` }))),
+  ]
+  const ids = new Set<string>()
+  return all.filter(({ id }) => !ids.has(id) && ids.add(id))
+}
+
 /**
- * Returns the accounts that a selection means, and why it is not allowed. A platform without an account is selected without one.
+ * Returns the accounts that a selection means, each once however often it is selected, and why it is not allowed. A platform without an
+ * account is selected without one.
  * @param recorded entries that stay on the account that they record, also when it is gone or no longer the default one
  */
 export function chooseAccounts(
   accounts: readonly SelectableAccount[],
-  { selectedPlatforms, selectedAccounts = [] }: Selection,
+  { selectedPlatforms, groups = [], ...selection }: Selection,
   recorded: readonly ChosenAccount[] = [],
 ): { chosen: ChosenAccount[]; problems: Problem[] } {
   const problems: Problem[] = []
@@ -59,26 +87,28 @@ export function chooseAccounts(
     const account = accounts.find((one) => one.platform === platform && one.isDefault)
     return { platform, ...(account && describeSelected(account)) }
   })
-  const taken = new Set(defaults.map(({ accountId }) => accountId))
-  const named = selectedAccounts.flatMap((id, index): ChosenAccount[] => {
-    const path = `selectedAccounts.${index}`
-    const account = accounts.find((one) => one._id === id)
-    const earlier = recorded.find(({ target }) => target === id)
-    if (!account && earlier) return [earlier]
-    if (!account) {
+  const named = listNamed({ ...selection, groups })
+    .filter(({ id }) => !defaults.some(({ accountId }) => accountId === id))
+    .flatMap(({ id, path }): ChosenAccount[] => {
+      const account = accounts.find((one) => one._id === id)
+      if (account) return [{ platform: account.platform, target: id, ...describeSelected(account) }]
+      const earlier = recorded.find(({ target }) => target === id)
+      if (earlier) return [earlier]
       const message = id === '' ? 'The id of an account is empty' : `You have no connected account ${id}`
       problems.push({ path, code: 'ACCOUNT_NOT_FOUND', message })
       return []
-    }
-    const { platform } = account
-    if (taken.has(id)) {
-      const message = `This ${platformLabel(platform)} account is selected twice: select the platform or the account`
-      problems.push({ path, code: 'ACCOUNT_SELECTED_TWICE', message, platform })
-      return []
-    }
-    taken.add(id)
-    return [{ platform, target: id, ...describeSelected(account) }]
-  })
+    })
+  if (named.length > MAX_POST_ACCOUNTS) {
+    const message = `The groups have more accounts than the ${MAX_POST_ACCOUNTS} that a post can have. Select fewer.`
+    problems.push({ path: 'selectedGroups', code: 'TOO_LONG', message })
+  }
+  problems.push(
+    ...groups.flatMap(({ name, accountIds }, index): Problem[] => {
+      if (accountIds.length > 0) return []
+      const message = `The group ${JSON.stringify(name)} has no accounts. Add accounts to it, or select others.`
+      return [{ path: `selectedGroups.${index}`, code: 'GROUP_EMPTY', message }]
+    }),
+  )
   return { chosen: [...defaults, ...named], problems }
 }
 

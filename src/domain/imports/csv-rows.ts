@@ -8,11 +8,12 @@ import { findTimezoneProblem } from '../shared/timezones.ts'
 import type { ExportedPost } from './imports.ts'
 import { toIsoTime, type DateOrder } from './spreadsheet-times.ts'
 
-/** The columns of a CSV file of posts. Only `text` is required, with `platforms` or `accounts`. */
+/** The columns of a CSV file of posts. Only `text` is required, with `platforms`, `accounts` or `groups`. */
 export const CSV_COLUMNS = [
   'text',
   'platforms',
   'accounts',
+  'groups',
   'scheduledAt',
   'timezone',
   'status',
@@ -24,6 +25,8 @@ export const CSV_COLUMNS = [
 const REQUIRED_COLUMNS = ['text'] as const
 const SEPARATOR = ';'
 const LIST_SEPARATOR = /[;,]/
+/** Names of groups may contain commas. */
+const GROUP_SEPARATOR = /;/
 /** Entries of a list in a cell. */
 const MAX_ENTRIES = 50
 /** Characters of names and cells in messages. */
@@ -144,6 +147,7 @@ export function toCsvRecord(post: ExportedPost): CsvRecord {
     text: escapeCell(content.text),
     platforms: post.selectedPlatforms.join(SEPARATOR),
     accounts: (post.selectedAccounts ?? []).join(SEPARATOR),
+    groups: '',
     scheduledAt: post.scheduledAt ?? '',
     timezone: post.timezone,
     status: post.status,
@@ -168,6 +172,7 @@ const PLACES: [path: string, column: string][] = [
   ['content', 'text'],
   ['selectedPlatforms', 'platforms'],
   ['selectedAccounts', 'accounts'],
+  ['selectedGroups', 'groups'],
   ...PLATFORMS.flatMap((platform): [string, string][] => [
     [`platformSpecificContent.${platform}.mediaItems`, `media_${platform}`],
     [`platformSpecificContent.${platform}.text`, `text_${platform}`],
@@ -199,6 +204,7 @@ export function parseCsvRecord(
   const problems: Problem[] = []
   const cell = (column: string) => record[column] ?? ''
   const accounts = list('accounts')
+  const groups = list('groups', GROUP_SEPARATOR)
   const overrides = PLATFORMS.flatMap((platform) => {
     const text = cell(`text_${platform}`)
     const media = parseMedia(`media_${platform}`)
@@ -216,6 +222,7 @@ export function parseCsvRecord(
     content: { text: unescapeCell(cell('text')), ...(media !== undefined && { mediaItems: media }) },
     selectedPlatforms: parsePlatforms(),
     ...(accounts.length > 0 && { selectedAccounts: accounts }),
+    ...(groups.length > 0 && { selectedGroups: groups }),
     ...(overrides.length > 0 && { platformSpecificContent: Object.fromEntries(overrides) }),
     ...(accountContent !== undefined && { accountSpecificContent: accountContent }),
     ...(scheduledAt && { scheduledAt: parseTime(scheduledAt) }),
@@ -230,8 +237,8 @@ export function parseCsvRecord(
     problems.push({ path: column, code, message: `${column} ${message}` })
   }
 
-  function list(column: string): string[] {
-    const entries = parseBoundedList(cell(column), LIST_SEPARATOR, MAX_ENTRIES)
+  function list(column: string, separator = LIST_SEPARATOR): string[] {
+    const entries = parseBoundedList(cell(column), separator, MAX_ENTRIES)
     if (!entries) refuse(column, 'TOO_LONG', `must have at most ${MAX_ENTRIES} entries. Remove some.`)
     return entries ?? []
   }

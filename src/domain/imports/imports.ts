@@ -153,7 +153,9 @@ export interface ExportedPost {
 
 /** Converts a post. All but scheduled posts become drafts, so that importing an export publishes nothing a second time. */
 export function toExportedPost(post: Post): ExportedPost {
-  const { selectedAccounts = [], accountSpecificContent = {}, platformSpecificContent } = post
+  const { accountSpecificContent = {}, platformSpecificContent } = post
+  // Also the accounts of groups, because a group may have changed when the file is imported.
+  const selectedAccounts = post.platformStatuses.flatMap(({ target }) => target ?? [])
   const isScheduled = post.status === 'SCHEDULED'
   const keepsTime = isScheduled || post.status === 'DRAFT'
   return {

@@ -3,7 +3,7 @@ import type { Post } from './post.ts'
 /** What an armed delivery depends on. The revision also changes when another platform of the post stores what it prepared. */
 export type ArmedFields = Pick<
   Post,
-  '_id' | 'userId' | 'status' | 'dueAt' | 'contentVersion' | 'selectedPlatforms' | 'selectedAccounts'
+  '_id' | 'userId' | 'status' | 'dueAt' | 'contentVersion' | 'selectedPlatforms' | 'selectedAccounts' | 'groups'
 >
 
 /** Returns true when a delivery that was armed with `before` must read its post again. */
@@ -13,6 +13,9 @@ export function hasChangedWhileArmed(before: ArmedFields, now: ArmedFields): boo
     before.dueAt?.getTime() !== now.dueAt?.getTime() ||
     before.contentVersion !== now.contentVersion ||
     before.selectedPlatforms.join() !== now.selectedPlatforms.join() ||
-    before.selectedAccounts?.join() !== now.selectedAccounts?.join()
+    before.selectedAccounts?.join() !== now.selectedAccounts?.join() ||
+    listGroupAccounts(before).join() !== listGroupAccounts(now).join()
   )
 }
+
+const listGroupAccounts = ({ groups = [] }: ArmedFields): string[] => groups.flatMap(({ accountIds }) => accountIds)

@@ -14,7 +14,7 @@ import {
 } from './post-entries.ts'
 import { failure } from './failure.ts'
 import type { DueOrder } from './due-order.ts'
-import type { Content, ContentOverride, Delivery, Move, PlatformStatus, Post } from './post.ts'
+import type { Content, ContentOverride, Delivery, Move, PlatformStatus, Post, PostGroup } from './post.ts'
 import { toTarget, type ChosenAccount } from './targets.ts'
 import { ServiceError } from '../shared/service-error.ts'
 
@@ -27,6 +27,7 @@ export type NewPost = Pick<
   | 'accountSpecificContent'
   | 'selectedPlatforms'
   | 'selectedAccounts'
+  | 'groups'
   | 'scheduledAt'
   | 'timezone'
   | 'correlationId'
@@ -77,11 +78,13 @@ export function toSchedule(
 
 /** Creates a draft with the content of another post, without its schedule. */
 export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>, now: Date): Post {
-  const { userId, content, platformSpecificContent, accountSpecificContent, selectedPlatforms, selectedAccounts } = post
+  const { userId, content, platformSpecificContent, accountSpecificContent } = post
+  const { selectedPlatforms, selectedAccounts, groups } = post
   const fields = {
     ...{ userId, content, platformSpecificContent, selectedPlatforms, timezone: post.timezone },
     ...(accountSpecificContent && { accountSpecificContent }),
     ...(selectedAccounts && { selectedAccounts }),
+    ...(groups && { groups }),
     chosen: post.platformStatuses.map(toChosen),
   }
   const unscheduled = { scheduledAt: null, correlationId: null, requestHash: null }
@@ -111,6 +114,7 @@ export interface PostChange {
   accountSpecificContent?: Record<string, ContentOverride>
   selectedPlatforms?: Platform[]
   selectedAccounts?: string[]
+  groups?: PostGroup[]
   /** The accounts that are selected; absent when the selection stays. */
   chosen?: ChosenAccount[]
   timezone?: string
@@ -178,12 +182,14 @@ export function changeAccount(
   const isFor = (id: string | undefined) => chosen.some(({ accountId }) => accountId === id)
   if (!isFor(from) || isFor(to.accountId)) return null
   const { [from]: own, ...others } = post.accountSpecificContent ?? {}
+  const moveIds = (ids: string[]) => ids.map((id) => (id === from ? to.accountId! : id))
   return {
     chosen: chosen.map((one) =>
       one.accountId === from ? { ...one, ...to, ...(one.target !== undefined && { target: to.accountId! }) } : one,
     ),
-    ...(post.selectedAccounts && {
-      selectedAccounts: post.selectedAccounts.map((id) => (id === from ? to.accountId! : id)),
+    ...(post.selectedAccounts && { selectedAccounts: moveIds(post.selectedAccounts) }),
+    ...(post.groups && {
+      groups: post.groups.map((group) => ({ ...group, accountIds: moveIds(group.accountIds) })),
     }),
     ...(own && { accountSpecificContent: { ...others, [to.accountId!]: own } }),
   }

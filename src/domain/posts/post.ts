@@ -158,6 +158,14 @@ export interface DueCheck {
   warned: string[]
 }
 
+/** A group of accounts that a post is for, as it was when the post was stored. Later changes of the group do not reach the post. */
+export interface PostGroup {
+  id: string
+  name: string
+  /** The accounts that the post has through the group; another part of the selection may name them as well. */
+  accountIds: string[]
+}
+
 export interface FirstResponse {
   status: PostStatus
   scheduledAt: Date | null
@@ -176,6 +184,8 @@ export interface Post {
   selectedPlatforms: Platform[]
   /** Ids of accounts besides the default ones of the platforms; absent without any. */
   selectedAccounts?: string[]
+  /** Absent without any. */
+  groups?: PostGroup[]
   scheduledAt: Date | null
   /**
    * When delivery is due: `scheduledAt`, or a little later in a burst of one user (`toBurstDelayMs`), or else the time of creation or of the

@@ -46,6 +46,7 @@ const EDITABLE = [
   'scheduledAt',
   'selectedPlatforms',
   'selectedAccounts',
+  'groups',
   'timezone',
 ] as const satisfies (keyof Post)[]
 

@@ -23,11 +23,11 @@ interface AccountWritesDeps {
   isShared: boolean
   /** Called in each transaction, so that changes of one user conflict with each other. */
   lockUser(userId: string, session: ClientSession): Promise<unknown>
-  /** Called in each transaction, to store the events of the change. */
-  recordEvents: RecordAccountEvents
+  /** Called in each transaction, to store what follows from the change. */
+  recordChange: RecordAccountChange
 }
 
-export type RecordAccountEvents = (
+export type RecordAccountChange = (
   userId: string,
   change: { before: readonly Account[]; after: readonly Account[]; at: Date },
   session: ClientSession,
@@ -37,7 +37,7 @@ export type RecordAccountEvents = (
 class AccountsChanged extends Error {}
 
 /** Changes which accounts a user has. Each change is one transaction; it begins again when an account changes meanwhile. */
-export function createAccountWrites({ database, now, isShared, lockUser, recordEvents }: AccountWritesDeps) {
+export function createAccountWrites({ database, now, isShared, lockUser, recordChange }: AccountWritesDeps) {
   const collection = accountCollection(database.connection)
 
   async function change<T extends { after: Account[] }>(
@@ -52,7 +52,7 @@ export function createAccountWrites({ database, now, isShared, lockUser, recordE
           const at = now()
           const decided = decide(before, at)
           await write(before, decided.after, session)
-          await recordEvents(userId, { before, after: decided.after, at }, session)
+          await recordChange(userId, { before, after: decided.after, at }, session)
           return decided
         }, userId)
       } catch (error) {

@@ -6,8 +6,9 @@ import type { Connected, ConnectOptions, Login } from './account-changes.ts'
 import { isConnected, type Account, type ConnectedAccount } from './account-records.ts'
 import { accountSchema } from './account-schema.ts'
 import { createAccountVersions } from './account-versions.ts'
-import { accountCollection, ACCOUNTS, createAccountWrites, type RecordAccountEvents } from './account-writes.ts'
+import { accountCollection, ACCOUNTS, createAccountWrites, type RecordAccountChange } from './account-writes.ts'
 import type { EventStore } from '../events/events.ts'
+import type { GroupStore } from './groups.ts'
 import type { ClientSession } from 'mongoose'
 import type { Database } from '../shared/database.ts'
 
@@ -22,6 +23,8 @@ interface AccountStoreDeps {
   lockUser?(userId: string, session: ClientSession): Promise<unknown>
   /** The feed of the users; without it no events are stored. */
   events?: EventStore
+  /** The groups that disconnected accounts leave. */
+  groups?: GroupStore
 }
 
 interface AccountPage {
@@ -37,15 +40,24 @@ export function createAccountStore({
   isShared = false,
   lockUser = async () => {},
   events,
+  groups,
 }: AccountStoreDeps) {
   const { connection } = database
   const model = connection.model<Account>('Account', accountSchema, ACCOUNTS)
   const collection = accountCollection(connection)
-  const writes = createAccountWrites({ database, now, isShared, lockUser, recordEvents })
+  const writes = createAccountWrites({ database, now, isShared, lockUser, recordChange })
 
-  async function recordEvents(...[userId, { before, after, at }, session]: Parameters<RecordAccountEvents>) {
+  async function recordChange(...[userId, { before, after, at }, session]: Parameters<RecordAccountChange>) {
     const changes = deriveAccountEvents(before, after, at)
     if (changes.length > 0) await events?.append(userId, changes, session)
+    const connected = new Set(after.filter(isConnected).map(({ _id }) => _id))
+    const ended = before.filter((account) => isConnected(account) && !connected.has(account._id))
+    if (ended.length === 0) return
+    await groups?.removeAccounts(
+      userId,
+      ended.map(({ _id }) => _id),
+      session,
+    )
   }
 
   const load = batchLoader<{ userId: string; accounts: Account[] }>(

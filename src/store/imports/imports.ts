@@ -13,6 +13,7 @@ import {
   type RowCounts,
   type RowStatus,
 } from '../../domain/imports/imports.ts'
+import type { PostGroup } from '../../domain/posts/post.ts'
 import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
@@ -30,8 +31,8 @@ export interface ImportRow<Input = unknown> {
   status: RowStatus
   /** The body of `POST /api/posts`; null for a row that has none, and once the post is created. */
   input: Input | null
-  /** The accounts that the selected platforms meant when the import was planned. */
-  planned: ChosenAccount[]
+  /** The accounts that the selected platforms and groups meant when the import was planned. */
+  planned: { accounts: ChosenAccount[]; groups: PostGroup[] }
   /** Storage keys of the input. */
   mediaKeys: string[]
   errors: Problem[]
@@ -82,7 +83,7 @@ const rowSchema = new Schema<ImportRow>(
     row: required(Number),
     status: { type: String, enum: ROW_STATUSES, required: true },
     input: nullable(Object),
-    planned: [Object],
+    planned: { type: Object, required: true },
     mediaKeys: [String],
     errors: [Object],
     warnings: [Object],

@@ -235,6 +235,7 @@ export function createDuePosts(collection: PostCollection) {
           contentVersion: 1,
           selectedPlatforms: 1,
           selectedAccounts: 1,
+          groups: 1,
         }
         const filter = matchAny(some.map(({ _id: id, userId }) => ({ id, userId })))
         for (const post of await collection().find<ArmedFields>(filter, { projection }).toArray()) {

@@ -95,6 +95,11 @@ const platformStatusSchema = new Schema(
   subdocumentOptions,
 )
 
+const groupSchema = new Schema(
+  { id: required(String), name: required(String), accountIds: [String] },
+  subdocumentOptions,
+)
+
 const warningSchema = new Schema(
   { path: String, code: String, message: String, platform: String, accountId: String, nextFreeAt: String },
   subdocumentOptions,
@@ -162,6 +167,7 @@ export const postSchema = new Schema<StoredPost>(
     contentVersion: required(Number),
     selectedPlatforms: { type: [String], enum: PLATFORMS, required: true },
     selectedAccounts: { type: [String], default: undefined },
+    groups: { type: [groupSchema], default: undefined },
     scheduledAt: nullable(Date),
     dueAt: nullable(Date),
     dueRank: { type: Number, default: undefined },

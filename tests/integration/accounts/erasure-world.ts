@@ -2,6 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createEraseAccountActivities } from '../../../src/activities/users/erase-account.ts'
 import { sealSecrets } from '../../../src/commands/accounts/account-secrets.ts'
+import { createGroup } from '../../../src/commands/accounts/create-group.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import type { Context } from '../../../src/context.ts'
 import { deriveMetrics, NO_COUNTS } from '../../../src/domain/analytics/analytics.ts'
@@ -44,7 +45,9 @@ export async function userWithEverything(
   await context.posts.transition(posts[2]!, accept('bluesky', published))
   await storeNotifications(context, userId, 2)
   await queueMail(context, { kind: 'code', userId, lifeMs: HOUR, to: email, ...WORDS })
-  await connect(context, userId, login)
+  const { accounts } = await connect(context, userId, login)
+  const fields = { name: email, color: '#112233', accountIds: [accounts[0]!._id] }
+  await createGroup(context, userId, fields)
   await context.connectAttempts.insert({
     _id: newId(),
     userId,

@@ -303,6 +303,22 @@ describe('tools', () => {
       { accountId: accounts[0].accountId },
     ])
   })
+
+  test('an agent finds the groups of accounts and writes for one by its name', async () => {
+    const [name, { accounts }] = [unique('Group'), await agent.use('list_accounts')]
+    const { accountId } = accounts[0]
+    await owner.call('POST', '/api/groups', { name, accountIds: [accountId] })
+    const { groups } = await agent.use('list_accounts')
+    expect(groups).toContainEqual({ groupId: expect.any(String), name, accountIds: [accountId] })
+    const { postId } = await agent.use('draft_post', { text: unique('by group'), groups: [name.toUpperCase()] })
+    expect((await agent.use('get_post', { postId })).post).toMatchObject({
+      groups: [name],
+      deliveries: [{ accountId }],
+    })
+    expect((await agent.call('check_post', { text: 'x', groups: ['none'] })).data).toMatchObject({
+      ...{ valid: false, errors: [{ path: 'selectedGroups.0', code: 'GROUP_NOT_FOUND' }] },
+    })
+  })
 })
 
 describe('resources', () => {

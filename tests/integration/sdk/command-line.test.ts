@@ -302,6 +302,30 @@ test('an account is labelled, made the default, checked and disconnected by its 
   })
 })
 
+test('a group of accounts is created, changed and published on by its name, and deleted', async () => {
+  const brand = await brandOwner()
+  const created = await brand.run(['groups', 'create', 'North', '--account', brand.first, '--color', '#112233'])
+  expect(created.stdout).toMatch(new RegExp(`North +#112233 +${brand.ids[brand.first]}\n$`))
+  const both = ['--account', brand.first, '--account', brand.second]
+  expect(await brand.read(['groups', 'edit', ' NORTH ', '--name', 'South', ...both])).toMatchObject({
+    ...{ name: 'South', color: '#112233', accountIds: [brand.ids[brand.first], brand.ids[brand.second]] },
+  })
+  const { postId } = await brand.read<{ postId: string }>(['schedule', 'x', '--at', '+1d', '--group', 'south'])
+  const shown = (await brand.run(['show', postId])).stdout
+  for (const text of ['South', brand.first, brand.second]) expect(shown).toContain(text)
+  expect((await brand.run(['edit', postId, '--to', 'bluesky'])).code).toBe(0)
+  expect(await brand.read<Post>(['show', postId])).not.toHaveProperty('groups')
+
+  expect((await brand.run(['groups', 'delete', 'south'])).code).toBe(0)
+  expect((await brand.run(['groups'])).stdout).toBe('No groups.\n')
+  const none = { code: 2, stderr: expect.stringContaining('No group is called "south"') }
+  expect(await brand.run(['groups', 'edit', 'south', '--name', 'x'])).toMatchObject(none)
+  expect(await brand.run(['validate', 'x', '--group', 'south'])).toMatchObject({
+    ...{ code: 4, stdout: expect.stringContaining('error  selectedGroups.0') },
+  })
+  expect((await brand.run(['groups', 'edit', 'south'])).code).toBe(2)
+})
+
 test('a name that several accounts or none have is refused with exit code 2, and its platform makes it unique', async () => {
   const brand = await brandOwner()
   const post = ['post', 'x', '--draft', '--account']

@@ -152,10 +152,11 @@ export function toFilters({ account, search, status, platform, source, client, f
 const toAccounts = ({ account }: AccountOptions) => (account === undefined ? {} : { accounts: account })
 
 function formatPost(post: Schemas['Post']): string {
-  const { _id, status, scheduledAt, dueAt, createdAt, content, platformStatuses } = post
+  const { _id, status, scheduledAt, dueAt, createdAt, content, groups, platformStatuses } = post
   const due = isLate(post) ? { due: formatTime(dueAt) } : {}
   const times = { scheduled: formatTime(scheduledAt), ...due, created: formatTime(createdAt) }
-  const fields = formatFields({ post: _id, status, ...times, text: content.text })
+  const named = groups ? { groups: groups.map(({ name }) => name).join(', ') } : {}
+  const fields = formatFields({ post: _id, status, ...times, ...named, text: content.text })
   return [fields, '', formatDeliveries(platformStatuses)].join('\n')
 }
 

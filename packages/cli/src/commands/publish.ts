@@ -53,8 +53,8 @@ export const publishCommands: CommandSpec[] = [
     usage: 'edit <post> [text]',
     summary: 'Change a post that was not sent yet',
     description:
-      'Changes what is given of a post that was not sent yet. --media replaces all media; --to and --account together replace ' +
-      'all platforms and accounts.',
+      'Changes what is given of a post that was not sent yet. --media replaces all media; --to, --account and --group together ' +
+      'replace all platforms, accounts and groups.',
     options: [...CONTENT_OPTIONS, atOption()],
     async run(run: Run<ContentOptions>, postId, text?: string) {
       const { client, call, options } = run
@@ -89,8 +89,11 @@ async function publish(run: Run<PublishOptions>, argument?: string): Promise<voi
 
 /** Reads a new post. */
 async function readPost(run: Run<ContentOptions>, argument = '-'): Promise<Schemas['CreatePost']> {
-  const { to, account } = run.options
-  if (!to && !account) throw new CliError('Name where to publish: --to <platforms> or --account <account>', EXIT.usage)
+  const { to, account, group } = run.options
+  if (!to && !account && !group) {
+    const message = 'Name where to publish: --to <platforms>, --account <account> or --group <group>'
+    throw new CliError(message, EXIT.usage)
+  }
   const { content, ...parts } = await readParts(run, argument)
   return { ...parts, content: { text: '', ...content } }
 }

@@ -16,7 +16,8 @@ export const listAccounts = defineTool({
   ...read,
   name: 'list_accounts',
   title: 'List connected accounts',
-  description: 'Lists the social media accounts that posts can be published on, with their health.',
+  description:
+    'Lists the social media accounts that posts can be published on, with their health, and the groups of accounts.',
   scope: 'accounts:read',
   input: z.strictObject({}),
   run: (_args, { client }, signal) => readAccounts(client, signal),

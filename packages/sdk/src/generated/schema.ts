@@ -1439,6 +1439,52 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/groups': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List the groups by name */
+    get: operations['listGroups']
+    put?: never
+    /**
+     * Create a group of accounts
+     * @description A user can have 100 groups.
+     */
+    post: operations['createGroup']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/groups/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Read a group */
+    get: operations['getGroup']
+    put?: never
+    post?: never
+    /**
+     * Delete a group
+     * @description Its accounts stay connected, and posts that are already stored keep their accounts.
+     */
+    delete: operations['deleteGroup']
+    options?: never
+    head?: never
+    /**
+     * Change a group
+     * @description Posts that are already stored keep their accounts.
+     */
+    patch: operations['updateGroup']
+    trace?: never
+  }
   '/api/events': {
     parameters: {
       query?: never
@@ -2671,6 +2717,17 @@ export interface components {
       /** @description Problems that do not reject the post but may make its delivery fail */
       warnings: components['schemas']['Problem'][]
     }
+    CreateGroup: {
+      /**
+       * @description 1 to 60 characters, unique among your groups in any letter case
+       * @example Northern brand
+       */
+      name: string
+      /** @example #228be6 */
+      color?: string
+      /** @description Ids of connected accounts, which may be in several groups. A disconnected account leaves its groups. */
+      accountIds?: string[]
+    }
     CreatePost: {
       content: {
         /** @example Good morning, everyone */
@@ -2679,7 +2736,7 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
+       * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
        * @example [
        *       "bluesky"
        *     ]
@@ -2687,6 +2744,13 @@ export interface components {
       selectedPlatforms?: components['schemas']['Platform'][]
       /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
+      /**
+       * @description Ids or names of groups (`GET /api/groups`) to publish on the accounts that they have now. An account counts once, however often it is selected. `updatePost` reads the groups that it names again, and `replacePost` only those that the post did not have.
+       * @example [
+       *       "Northern brand"
+       *     ]
+       */
+      selectedGroups?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
        * @example {
@@ -2911,6 +2975,7 @@ export interface components {
       | 'UPLOAD_QUOTA_REACHED'
       | 'ACCOUNT_LIMIT_REACHED'
       | 'API_KEY_LIMIT_REACHED'
+      | 'GROUP_LIMIT_REACHED'
       | 'IMPORT_LIMIT_REACHED'
       | 'WEBHOOK_LIMIT_REACHED'
       | 'NOT_FOUND'
@@ -2923,6 +2988,7 @@ export interface components {
       | 'IMPORT_HAS_ERRORS'
       | 'ACCOUNT_ALREADY_CONNECTED'
       | 'ADDRESS_TAKEN'
+      | 'GROUP_NAME_TAKEN'
       | 'OWN_ACCOUNT'
       | 'ALREADY_SUBSCRIBED'
       | 'WEBHOOK_DISABLED'
@@ -3028,6 +3094,25 @@ export interface components {
         limit: number
       }
     }
+    Group: {
+      id: string
+      /**
+       * @description 1 to 60 characters, unique among your groups in any letter case
+       * @example Northern brand
+       */
+      name: string
+      /** @example #228be6 */
+      color: string
+      /** @description Ids of connected accounts, which may be in several groups. A disconnected account leaves its groups. */
+      accountIds: string[]
+      /** Format: date-time */
+      createdAt: string
+      /**
+       * @description The version of the record, for `If-Match`
+       * @example "3"
+       */
+      etag: string
+    }
     HostedPage: {
       /** @description Page of the payment processor; send the user there */
       url: string
@@ -3094,7 +3179,7 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
+       * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
        * @example [
        *       "bluesky"
        *     ]
@@ -3102,6 +3187,13 @@ export interface components {
       selectedPlatforms?: components['schemas']['Platform'][]
       /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
+      /**
+       * @description Ids or names of groups (`GET /api/groups`) to publish on the accounts that they have now. An account counts once, however often it is selected. `updatePost` reads the groups that it names again, and `replacePost` only those that the post did not have.
+       * @example [
+       *       "Northern brand"
+       *     ]
+       */
+      selectedGroups?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
        * @example {
@@ -3193,6 +3285,10 @@ export interface components {
       /** @description All platforms of the post */
       selectedPlatforms: components['schemas']['Platform'][]
       selectedAccounts?: string[]
+      /** @description Ids of `groups` */
+      selectedGroups?: string[]
+      /** @description The groups as they were when the post was stored, also when they have changed since */
+      groups?: components['schemas']['PostGroup'][]
       /** @description Overrides by platform */
       platformSpecificContent: {
         bluesky?: components['schemas']['PostContentOverride']
@@ -3591,6 +3687,10 @@ export interface components {
       /** @description All platforms of the post */
       selectedPlatforms: components['schemas']['Platform'][]
       selectedAccounts?: string[]
+      /** @description Ids of `groups` */
+      selectedGroups?: string[]
+      /** @description The groups as they were when the post was stored, also when they have changed since */
+      groups?: components['schemas']['PostGroup'][]
       /** @description Overrides by platform */
       platformSpecificContent: {
         bluesky?: components['schemas']['PostContentOverride']
@@ -3701,6 +3801,11 @@ export interface components {
       accountAnalytics?: {
         [key: string]: components['schemas']['MetricsSnapshot']
       }
+    }
+    PostGroup: {
+      id: string
+      name: string
+      accountIds: string[]
     }
     PostList: {
       posts: components['schemas']['ListedPost'][]
@@ -3834,7 +3939,7 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
+       * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
        * @example [
        *       "bluesky"
        *     ]
@@ -3842,6 +3947,13 @@ export interface components {
       selectedPlatforms?: components['schemas']['Platform'][]
       /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
+      /**
+       * @description Ids or names of groups (`GET /api/groups`) to publish on the accounts that they have now. An account counts once, however often it is selected. `updatePost` reads the groups that it names again, and `replacePost` only those that the post did not have.
+       * @example [
+       *       "Northern brand"
+       *     ]
+       */
+      selectedGroups?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
        * @example {
@@ -4091,6 +4203,17 @@ export interface components {
        */
       etag: string
     }
+    UpdateGroup: {
+      /**
+       * @description 1 to 60 characters, unique among your groups in any letter case
+       * @example Northern brand
+       */
+      name?: string
+      /** @example #228be6 */
+      color?: string
+      /** @description Ids of connected accounts, which may be in several groups. A disconnected account leaves its groups. */
+      accountIds?: string[]
+    }
     UpdatePost: {
       content?: {
         /** @example Good morning, everyone */
@@ -4099,7 +4222,7 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
+       * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
        * @example [
        *       "bluesky"
        *     ]
@@ -4107,6 +4230,13 @@ export interface components {
       selectedPlatforms?: components['schemas']['Platform'][]
       /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
+      /**
+       * @description Ids or names of groups (`GET /api/groups`) to publish on the accounts that they have now. An account counts once, however often it is selected. `updatePost` reads the groups that it names again, and `replacePost` only those that the post did not have.
+       * @example [
+       *       "Northern brand"
+       *     ]
+       */
+      selectedGroups?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
        * @example {
@@ -4266,7 +4396,7 @@ export interface components {
           media: number
         }
       }
-      /** @description By id, of `selectedAccounts` */
+      /** @description By id, of selected accounts and groups */
       accounts?: {
         [key: string]: {
           /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
@@ -4516,6 +4646,23 @@ export interface components {
           code?: 'FORBIDDEN'
           /** @enum {integer} */
           statusCode?: 403
+        }
+      }
+    }
+    /** @description `GROUP_NAME_TAKEN` */
+    GroupNameTaken: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'GROUP_NAME_TAKEN'
+          /** @enum {integer} */
+          statusCode?: 409
         }
       }
     }
@@ -10724,6 +10871,344 @@ export interface operations {
       503: components['responses']['ServiceUnavailable']
     }
   }
+  listGroups: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Group'][]
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  createGroup: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "Northern brand"
+         *     }
+         */
+        'application/json': components['schemas']['CreateGroup']
+      }
+    }
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Group']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `GROUP_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'GROUP_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['GroupNameTaken']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getGroup: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Group']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  deleteGroup: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  updateGroup: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description The `etag` of the last reading; the edit is refused with 412 if it has changed since */
+        'if-match'?: string
+      }
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "Southern brand"
+         *     }
+         */
+        'application/json': components['schemas']['UpdateGroup']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Group']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['GroupNameTaken']
+      412: components['responses']['PreconditionFailed']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
   listEvents: {
     parameters: {
       query?: {
@@ -13372,6 +13857,10 @@ export interface operations {
               }
               /** @description Same format as GET /api/platform/accounts */
               accounts: {
+                [key: string]: unknown
+              }[]
+              /** @description Same format as GET /api/groups */
+              groups: {
                 [key: string]: unknown
               }[]
               /** @description Same format as GET /api/posts */

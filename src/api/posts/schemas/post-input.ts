@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { MAX_POST_ACCOUNTS } from '../../../domain/accounts/selection.ts'
 import { NAMED_CLIENTS } from '../../../domain/posts/post.ts'
 import { PAST_TIMES } from '../../../domain/posts/preflight.ts'
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
@@ -8,8 +9,8 @@ import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { mediaItemFields } from './fields.ts'
 
-/** Accounts that a post names. */
-const MAX_ACCOUNTS = 50
+/** Groups that a post names. */
+const MAX_POST_GROUPS = 10
 
 const MediaItemInput = Type.Object(mediaItemFields, { title: 'MediaItemInput' })
 
@@ -47,20 +48,28 @@ const selectedPlatforms = Type.Array(PlatformName, {
   maxItems: PLATFORMS.length,
   uniqueItems: true,
   description:
-    'Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.',
+    'Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.',
   examples: [['bluesky']],
 })
 
 const selectedAccounts = Type.Array(Type.String({ maxLength: 100 }), {
-  maxItems: MAX_ACCOUNTS,
+  maxItems: MAX_POST_ACCOUNTS,
   uniqueItems: true,
   description:
     'Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay.',
 })
 
+const selectedGroups = Type.Array(Type.String({ maxLength: 200 }), {
+  maxItems: MAX_POST_GROUPS,
+  uniqueItems: true,
+  description:
+    'Ids or names of groups (`GET /api/groups`) to publish on the accounts that they have now. An account counts once, however often it is selected. `updatePost` reads the groups that it names again, and `replacePost` only those that the post did not have.',
+  examples: [['Northern brand']],
+})
+
 const AccountOverridesInput = Type.Record(Type.String({ pattern: '^[0-9a-f]{24}$' }), OverrideInput, {
   additionalProperties: false,
-  maxProperties: MAX_ACCOUNTS,
+  maxProperties: MAX_POST_ACCOUNTS,
   description: 'Per account id, replaces the same part of `platformSpecificContent` and `content`',
 })
 
@@ -87,6 +96,7 @@ const wholePost = {
   content: Type.Object({ text: textInput, mediaItems: Type.Optional(mediaItemsInput) }),
   selectedPlatforms: Type.Optional(selectedPlatforms),
   selectedAccounts: Type.Optional(selectedAccounts),
+  selectedGroups: Type.Optional(selectedGroups),
   platformSpecificContent: Type.Optional(OverridesInput),
   accountSpecificContent: Type.Optional(AccountOverridesInput),
   scheduledAt: Type.Optional(scheduledAt),
@@ -123,6 +133,7 @@ export const PatchPostBody = Type.Partial(
     content: Type.Object({ text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) }),
     selectedPlatforms,
     selectedAccounts,
+    selectedGroups,
     platformSpecificContent: OverridesInput,
     accountSpecificContent: AccountOverridesInput,
     scheduledAt,
@@ -172,7 +183,9 @@ export const ValidationReport = Type.Object(
     errors: Type.Array(ProblemSchema),
     warnings: Type.Array(ProblemSchema),
     platforms: Type.Record(Type.String(), Report),
-    accounts: Type.Optional(Type.Record(Type.String(), Report, { description: 'By id, of `selectedAccounts`' })),
+    accounts: Type.Optional(
+      Type.Record(Type.String(), Report, { description: 'By id, of selected accounts and groups' }),
+    ),
   },
   { title: 'ValidationReport' },
 )

@@ -64,6 +64,16 @@ export const PostSchema = Type.Object(
     content: Content,
     selectedPlatforms: Type.Array(PlatformName, { description: 'All platforms of the post' }),
     selectedAccounts: Type.Optional(Type.Array(Type.String())),
+    selectedGroups: Type.Optional(Type.Array(Type.String(), { description: 'Ids of `groups`' })),
+    groups: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { id: Type.String(), name: Type.String(), accountIds: Type.Array(Type.String()) },
+          { title: 'PostGroup' },
+        ),
+        { description: 'The groups as they were when the post was stored, also when they have changed since' },
+      ),
+    ),
     platformSpecificContent: Overrides,
     accountSpecificContent: Type.Optional(
       Type.Record(Type.String(), Type.Partial(Content, { title: 'PostContentOverride' }), {

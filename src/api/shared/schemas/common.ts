@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { MAX_NAME_INPUT } from '../../../domain/users/names.ts'
+import { MAX_NAME_INPUT } from '../../../domain/shared/names.ts'
 import { PLATFORMS, type Platform } from '../../../domain/shared/platforms.ts'
 
 /** A string from a fixed list, typed as a union. A `title` names the schema in the OpenAPI document. */

@@ -544,6 +544,28 @@ describe('applying an import', () => {
     expect((await apply(client, id)).body.data.state).toBe('completed')
   })
 
+  it('a row for a group is published on the accounts that the group had when the import was planned', async () => {
+    const { client, userId } = await newUser()
+    const further = await addAccount(world.context, userId, { platform: 'bluesky', platformId: `group-${userId}` })
+    const group = { name: 'Smith, Jones', accountIds: [further._id] }
+    const { id: groupId } = (await client.call('POST', '/api/groups', group)).body.data
+    await client.call('POST', '/api/groups', { name: 'Empty' })
+    const file = `text,groups,status\nFor a group,"smith, jones",DRAFT\nFor none,Unknown,\nFor nothing,Empty;${groupId},\n`
+    const { body } = await client.sendCsv(file)
+    const rows = await client.rows(body.data.id)
+    expect(rows.map(({ errors }) => errors)).toMatchObject([
+      [],
+      [{ path: 'groups', code: 'GROUP_NOT_FOUND' }],
+      [{ path: 'groups', code: 'GROUP_EMPTY' }],
+    ])
+    await client.call('PATCH', `/api/groups/${groupId}`, { name: 'Renamed', accountIds: [] })
+    expect((await apply(client, body.data.id, { skipErrors: true })).status).toBe(202)
+    await applyAll(world.context, userId, body.data.id)
+    const [post] = await postsOf(userId)
+    expect(post!.platformStatuses).toMatchObject([{ target: further._id }])
+    expect(post!.groups).toEqual([{ id: groupId, name: 'Smith, Jones', accountIds: [further._id] }])
+  })
+
   it('a result that was not recorded creates no second post', async () => {
     const { client, userId } = await newUser(limits(3))
     const id = await planned(client, [scheduled('a', 0), scheduled('b', 60), scheduled('c', 120)])

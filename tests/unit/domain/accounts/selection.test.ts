@@ -14,6 +14,7 @@ const account = (_id: string, platform: Platform, isDefault = false): Selectable
   platform,
   isDefault,
 })
+const group = (id: string, ...accountIds: string[]) => ({ id, name: id, accountIds })
 const OURS = [account('b1', 'bluesky', true), account('b2', 'bluesky'), account('m1', 'mastodon', true)]
 
 describe('the accounts of a post', () => {
@@ -28,13 +29,34 @@ describe('the accounts of a post', () => {
     })
   })
 
-  it.each([
-    ['an account of another user', ['x'], 'ACCOUNT_NOT_FOUND', 'selectedAccounts.0'],
-    ['the default account of a selected platform', ['b1'], 'ACCOUNT_SELECTED_TWICE', 'selectedAccounts.0'],
-    ['an account twice', ['b2', 'b2'], 'ACCOUNT_SELECTED_TWICE', 'selectedAccounts.1'],
-  ])('refuses %s', (_what, selectedAccounts, code, path) => {
-    const { problems } = chooseAccounts(OURS, { selectedPlatforms: ['bluesky'], selectedAccounts })
+  it('an account that is selected by its platform, its id and groups counts once', () => {
+    const groups = [group('north', 'b1', 'b2', 'm1'), group('south', 'm1')]
+    const { chosen, problems } = chooseAccounts(OURS, {
+      ...{ selectedPlatforms: ['bluesky'], selectedAccounts: ['b2', 'b1'], groups },
+    })
+    expect(problems).toEqual([])
+    expect(chosen).toEqual([
+      { platform: 'bluesky', accountId: 'b1' },
+      { platform: 'bluesky', target: 'b2', accountId: 'b2' },
+      { platform: 'mastodon', target: 'm1', accountId: 'm1' },
+    ])
+  })
+
+  it.each<[string, Omit<Parameters<typeof chooseAccounts>[1], 'selectedPlatforms'>, string, string]>([
+    ['an account of another user', { selectedAccounts: ['x'] }, 'ACCOUNT_NOT_FOUND', 'selectedAccounts.0'],
+    ['a recorded group with a lost account', { groups: [group('g', 'x')] }, 'ACCOUNT_NOT_FOUND', 'selectedGroups.0'],
+    ['an empty group', { groups: [group('g', 'b1'), group('h')] }, 'GROUP_EMPTY', 'selectedGroups.1'],
+  ])('refuses %s', (_what, selection, code, path) => {
+    const { problems } = chooseAccounts(OURS, { selectedPlatforms: ['bluesky'], ...selection })
     expect(problems).toMatchObject([{ code, path }])
+  })
+
+  it('refuses groups with more than 50 accounts, not counting the default ones', () => {
+    const many = Array.from({ length: 51 }, (_, index) => account(`b${index}`, 'bluesky', index === 0))
+    const groups = [group('all', ...many.map(({ _id }) => _id))]
+    const choose = (selectedPlatforms: Platform[]) => chooseAccounts(many, { selectedPlatforms, groups }).problems
+    expect(choose([])).toMatchObject([{ code: 'TOO_LONG', path: 'selectedGroups' }])
+    expect(choose(['bluesky'])).toEqual([])
   })
 
   it('the account that an entry records has no replacement, whether it was named or the default one', () => {
@@ -70,11 +92,31 @@ describe('the accounts of a post', () => {
     ['other platforms', { selectedPlatforms: ['threads'] }, ['threads'], []],
     ['accounts alone', { selectedAccounts: ['b1'] }, ['mastodon'], ['b1']],
   ])('a change that names %s keeps what its client may not know', (_, change, selectedPlatforms, selectedAccounts) => {
-    const entries = [
+    const platformStatuses = [
       { platform: 'mastodon', accountId: 'm1' },
       { platform: 'bluesky', target: 'b2', accountId: 'b2' },
     ] as const
-    expect(changeSelection(entries, change, OURS)).toEqual({ selectedPlatforms, selectedAccounts })
+    const post = { platformStatuses, selectedAccounts: ['b2'] }
+    expect(changeSelection(post, change, OURS)).toEqual({ selectedPlatforms, selectedAccounts, groups: [] })
+  })
+
+  it.each<[string, Parameters<typeof changeSelection>[1], Platform[], string[][]]>([
+    ['nothing', {}, [], [['b1', 'm1']]],
+    ['all of the platforms', { selectedPlatforms: ['bluesky', 'mastodon'] }, [], [['b1', 'm1']]],
+    ['a platform of the group', { selectedPlatforms: ['bluesky'] }, [], [['b1']]],
+    ['other platforms', { selectedPlatforms: ['threads'] }, ['threads'], []],
+    ['accounts', { selectedAccounts: ['b2'] }, [], [['b1', 'm1']]],
+    ['another group', { groups: [group('south', 'b2')] }, [], [['b2']]],
+    ['a platform beside no groups', { selectedPlatforms: ['bluesky'], groups: [] }, ['bluesky'], []],
+  ])('a change of a post for a group that names %s keeps the rest', (_, change, selectedPlatforms, accounts) => {
+    const platformStatuses = [
+      { platform: 'bluesky', target: 'b1', accountId: 'b1' },
+      { platform: 'mastodon', target: 'm1', accountId: 'm1' },
+    ] as const
+    const post = { platformStatuses, groups: [group('north', 'b1', 'm1')] }
+    const changed = changeSelection(post, change, OURS)
+    expect(changed.selectedPlatforms).toEqual(selectedPlatforms)
+    expect(changed.groups.map(({ accountIds }) => accountIds)).toEqual(accounts)
   })
 
   it('no two entries are ever published with one account, whatever is disconnected or becomes the default', () => {

@@ -103,6 +103,14 @@ describe('the cells of a CSV file', () => {
     }
   })
 
+  it('a cell names groups, separated by semicolons because their names may contain commas', () => {
+    const { body, problems } = parseCsvRecord({ text: 'a', groups: 'Smith, Jones & Co; North ' })
+    expect(problems).toEqual([])
+    expect(body['selectedGroups']).toEqual(['Smith, Jones & Co', 'North'])
+    const missing = { path: 'selectedGroups.1', code: 'GROUP_NOT_FOUND', message: 'You have no group' }
+    expect(toCellProblem(missing)).toEqual({ ...missing, path: 'groups' })
+  })
+
   it('a media cell accepts storage keys whose ending says the type', () => {
     const { body, problems } = parseCsvRecord({
       text: 'a',

@@ -60,6 +60,13 @@ describe('the state of an import', () => {
 })
 
 describe('an exported post', () => {
+  it('a post for a group is exported with the accounts that it has', () => {
+    const chosen = [{ platform: 'bluesky' as const, target: 'b2', accountId: 'b2' }]
+    const groups = [{ id: 'g', name: 'North', accountIds: ['b2'] }]
+    const exported = toExportedPost(buildPost({ selectedPlatforms: [], chosen, groups }, new Date()))
+    expect(exported).toMatchObject({ selectedPlatforms: [], selectedAccounts: ['b2'] })
+  })
+
   it.each(POST_STATUSES)('a post that is %s is exported as scheduled or as a draft', (status) => {
     const scheduledAt = new Date('2027-05-01T09:30:00Z')
     const exported = toExportedPost({ ...buildPost({ scheduledAt }, new Date()), status })

@@ -85,6 +85,16 @@ describe('a post for two accounts of one platform', () => {
     expect(changeAccount(post, 'fourth', third)).toBeNull()
   })
 
+  it('moves the account of a group to another one, and reads the post again while it is armed', () => {
+    const groups = [{ id: 'g', name: 'North', accountIds: ['second', 'fourth'] }]
+    const { selectedAccounts: _, ...post } = onTwoAccounts({ groups })
+    const moved = edit(changeAccount(post, 'second', { accountId: 'third' })!)(post, T0)
+    expect(moved.groups).toEqual([{ id: 'g', name: 'North', accountIds: ['third', 'fourth'] }])
+    expect(hasChangedWhileArmed(post, moved)).toBe(true)
+    expect(hasChangedWhileArmed(post, { ...post })).toBe(false)
+    expect(copyAsDraft(post, { _id: 'copy', metadata: post.metadata }, T0).groups).toEqual(groups)
+  })
+
   it('is not claimed for the account that an entry has been moved from', () => {
     const post = onTwoAccounts()
     const moved = edit(changeAccount(post, 'first', { accountId: 'third' })!)(post, T0)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findNameProblems, normalizeName, pickUsableName } from '../../../../src/domain/users/names.ts'
+import { findNameProblems, normalizeName, pickUsableName } from '../../../../src/domain/shared/names.ts'
 
 it.each([
   ['A', 'must have at least 2 characters'],
