@@ -224,19 +224,6 @@ describe('the composer', () => {
     expect(await posts()).toMatchObject([{ status: 'DRAFT', content: { text: 'Mine' } }])
   })
 
-  it('a draft is written and saved by the keyboard alone', async () => {
-    const { page, posts } = await openComposer()
-    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Text')
-    await page.keyboard.type('By keyboard')
-    for (let presses = 0; presses < 40; presses++) {
-      await page.keyboard.press('Tab')
-      if ((await page.evaluate('document.activeElement.textContent')) === 'Save as draft') break
-    }
-    await page.keyboard.press('Enter')
-    await untilStored(page)
-    expect(await posts()).toMatchObject([{ content: { text: 'By keyboard' } }])
-  })
-
   it('no page of these tests reported an error', () => {
     expect(world.problems).toEqual([])
   })
