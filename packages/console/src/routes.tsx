@@ -134,7 +134,11 @@ const userRoutes = [
     getParentRoute: () => signedIn,
     path: '/compose',
     component: lazyRouteComponent(() => import('./pages/compose/compose.tsx'), 'ComposePage'),
-    validateSearch: ({ id, at }): ComposeSearch => ({ ...textAs('id', id), ...textAs('at', at) }),
+    validateSearch: ({ id, at, text: written }): ComposeSearch => ({
+      ...textAs('id', id),
+      ...textAs('at', at),
+      ...textAs('text', written),
+    }),
   }),
   createRoute({
     getParentRoute: () => signedIn,

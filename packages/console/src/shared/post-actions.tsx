@@ -6,7 +6,7 @@ import type { components } from '@postonce/sdk'
 import { client } from '../session/session.ts'
 import { showDone, showError } from './errors.ts'
 import type { PostStatus } from './statuses.tsx'
-import { scheduledFor, type WallTime } from './times.ts'
+import { scheduledFor, type WallTime } from './wall-times.ts'
 
 export type ListedPost = components['schemas']['ListedPost']
 

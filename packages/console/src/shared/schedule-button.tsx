@@ -1,7 +1,8 @@
 import { Button, Popover, Stack } from '@mantine/core'
 import { DateTimePicker } from '@mantine/dates'
 import { useState, type ReactNode } from 'react'
-import { isPast, useTimes, type WallTime } from './times.ts'
+import { useTimes } from './times.ts'
+import { isPast, type WallTime } from './wall-times.ts'
 
 interface ScheduleButtonProps {
   label?: string

@@ -2,7 +2,7 @@ import { Group, Text, VisuallyHidden } from '@mantine/core'
 import { Ban, CircleCheck, CircleX, Clock, PencilLine, Send, TriangleAlert, type LucideIcon } from 'lucide-react'
 import type { ListedPost } from '../../shared/post-actions.tsx'
 import { POST_STATUSES, type PostStatus } from '../../shared/statuses.tsx'
-import { toWallTime } from '../../shared/times.ts'
+import { toWallTime } from '../../shared/wall-times.ts'
 
 const ICONS: Record<PostStatus, LucideIcon> = {
   DRAFT: PencilLine,

@@ -11,7 +11,8 @@ import { ALLOWED, usePostActions, type ListedPost } from '../../shared/post-acti
 import { PostFilterFields, toPostQuery, type PostFilters } from '../../shared/post-filters.tsx'
 import { Failure } from '../../shared/states.tsx'
 import { POST_STATUSES } from '../../shared/statuses.tsx'
-import { isPast, toInstant, toWallTime, useTimes } from '../../shared/times.ts'
+import { useTimes } from '../../shared/times.ts'
+import { isPast, toInstant, toWallTime } from '../../shared/wall-times.ts'
 import { CalendarEvent } from './calendar-event.tsx'
 
 export interface CalendarSearch extends PostFilters {

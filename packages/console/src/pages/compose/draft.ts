@@ -1,8 +1,8 @@
 import type { components } from '@postonce/sdk'
-import type { Account, Platform } from '../../shared/platforms.tsx'
-import { scheduledFor, toWallTime, type WallTime } from '../../shared/times.ts'
+import { scheduledFor, toWallTime, type WallTime } from '../../shared/wall-times.ts'
 
 type Schemas = components['schemas']
+type Account = Pick<Schemas['Account'], '_id' | 'platform'>
 
 /** A media item with the address that shows it. */
 export type DraftMedia = Schemas['MediaItemInput'] & { storageUrl: string }
@@ -21,23 +21,54 @@ export interface Draft {
   accounts: string[]
   /** By a platform or the id of an account. */
   variants: Record<string, Variant>
-  /** Null publishes at once. */
+  /** Null publishes now. */
   at: WallTime | null
 }
 
-export const emptyDraft = (accounts: string[], at: WallTime | null = null): Draft => ({
-  text: '',
-  media: [],
-  accounts,
-  variants: {},
-  at,
-})
+export const emptyDraft = (accounts: string[]): Draft => ({ text: '', media: [], accounts, variants: {}, at: null })
 
-/** Returns the body of a post. Accounts are always named, so that a change of the default account moves nothing. */
+/** The accounts of a new post: the default accounts that can publish. */
+export const chooseDefaults = (accounts: Pick<Schemas['Account'], '_id' | 'isDefault' | 'health'>[]): string[] =>
+  accounts.filter(({ isDefault, health }) => isDefault && !health.needsReconnection).map(({ _id }) => _id)
+
+/** What the address of the page gives to a new post. */
+export interface Given {
+  text?: string | undefined
+  at?: WallTime | undefined
+}
+
+/** Returns the draft with what the address gives. A text follows the one that is there. */
+export function withGiven(draft: Draft, { text, at }: Given): Draft {
+  const texts = [draft.text, text ?? ''].filter((part) => part !== '')
+  return { ...draft, text: texts.join('\n\n'), ...(at && { at }) }
+}
+
+/** Whether a post can be made of it: a variant alone is none. */
+export const isEmpty = ({ text, media }: Draft): boolean => text.trim() === '' && media.length === 0
+
+/** Whether two drafts make the same post. */
+export function isSame(one: Draft, other: Draft): boolean {
+  const comparable = ({ accounts, variants, ...rest }: Draft) =>
+    JSON.stringify([
+      rest.text,
+      rest.media,
+      rest.at,
+      accounts.toSorted(),
+      Object.entries(variants)
+        .map(([key, { text, media }]) => [key, text, media] as const)
+        .toSorted(([key], [next]) => (key < next ? -1 : 1)),
+    ])
+  return comparable(one) === comparable(other)
+}
+
+/**
+ * Returns the body of a post. Accounts are always named, so that a change of the default account moves nothing. Those that are no
+ * longer connected are left out.
+ */
 export function toPost(draft: Draft, accounts: Account[]): Schemas['CreatePost'] {
   const chosen = accounts.filter(({ _id }) => draft.accounts.includes(_id))
   const platforms = new Set<string>(chosen.map(({ platform }) => platform))
-  const ids = new Set(chosen.map(({ _id }) => _id))
+  const ids = chosen.map(({ _id }) => _id)
   const variantsOf = (keys: Set<string>) =>
     Object.fromEntries(
       Object.entries(draft.variants)
@@ -50,9 +81,9 @@ export function toPost(draft: Draft, accounts: Account[]): Schemas['CreatePost']
   return {
     content: { text: draft.text, mediaItems: draft.media.map(toItem) },
     selectedPlatforms: [],
-    selectedAccounts: draft.accounts,
+    selectedAccounts: ids,
     platformSpecificContent: variantsOf(platforms),
-    accountSpecificContent: variantsOf(ids),
+    accountSpecificContent: variantsOf(new Set(ids)),
     ...(draft.at === null ? { scheduledAt: null } : scheduledFor(draft.at)),
   }
 }
@@ -61,21 +92,13 @@ function toItem({ storageUrl: _, ...item }: DraftMedia): Schemas['MediaItemInput
   return item
 }
 
-/** Returns what the composer edits of a stored post. Accounts that are no longer connected are left out. */
-export function fromPost(post: Schemas['Post'], accounts: Account[]): Draft {
-  const {
-    content,
-    platformSpecificContent,
-    accountSpecificContent = {},
-    platformStatuses,
-    scheduledAt,
-    timezone,
-  } = post
-  const connected = new Set(accounts.map(({ _id }) => _id))
+/** Returns what the composer edits of a stored post. */
+export function fromPost(post: Schemas['Post']): Draft {
+  const { content, platformSpecificContent, accountSpecificContent, platformStatuses, scheduledAt, timezone } = post
   return {
     text: content.text,
     media: content.mediaItems,
-    accounts: platformStatuses.flatMap(({ accountId }) => (accountId && connected.has(accountId) ? accountId : [])),
+    accounts: [...new Set(platformStatuses.flatMap(({ accountId }) => accountId ?? []))],
     variants: Object.fromEntries(
       Object.entries({ ...platformSpecificContent, ...accountSpecificContent }).map(([key, variant]) => [
         key,
@@ -89,8 +112,14 @@ export function fromPost(post: Schemas['Post'], accounts: Account[]): Draft {
   }
 }
 
+/** Returns the deliveries of a stored post to accounts that are no longer connected: storing the post again removes them. */
+export function listLost({ platformStatuses }: Schemas['Post'], accounts: Account[]) {
+  const connected = new Set(accounts.map(({ _id }) => _id))
+  return platformStatuses.filter(({ accountId }) => accountId === null || !connected.has(accountId))
+}
+
 /** Returns what is published on an account: its own variant, that of its platform, or what is for all. */
-export function contentFor({ text, media, variants }: Draft, { _id, platform }: { _id: string; platform: Platform }) {
+export function contentFor({ text, media, variants }: Draft, { _id, platform }: Account) {
   const layers = [variants[_id], variants[platform]]
   return {
     text: layers.find((layer) => layer?.text !== undefined)?.text ?? text,

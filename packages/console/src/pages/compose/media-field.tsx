@@ -1,11 +1,13 @@
 import { ActionIcon, Button, Group, Image, Paper, Progress, Stack, Text, Textarea } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import '@mantine/dropzone/styles.layer.css'
+import { randomId } from '@mantine/hooks'
+import { useMutation } from '@tanstack/react-query'
 import { ArrowLeft, ArrowRight, ImagePlus, X } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { describeError } from '../../shared/errors.ts'
 import type { DraftMedia } from './draft.ts'
-import { uploadFile } from './upload.ts'
+import { uploadFile, UPLOADS } from './upload.ts'
 
 const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'video/quicktime']
 
@@ -17,29 +19,59 @@ interface Upload {
   stop: () => void
 }
 
+interface UploadRequest {
+  id: string
+  file: File
+  signal: AbortSignal
+}
+
 interface MediaFieldProps {
   media: DraftMedia[]
   onChange: (change: (media: DraftMedia[]) => DraftMedia[]) => void
+  /** Takes files that are pasted anywhere on the page, not only into this field. */
+  takesAllPastes?: boolean
+  /** Above the files, and part of the field when files are pasted. */
+  children?: ReactNode
 }
 
 /** The files of a post: dropped, chosen or pasted, in their order, each with a description for people who cannot see it. */
-export function MediaField({ media, onChange }: MediaFieldProps) {
+export function MediaField({ media, onChange, takesAllPastes = false, children }: MediaFieldProps) {
   const [uploads, setUploads] = useState<Upload[]>([])
+  const [refused, setRefused] = useState<string[]>([])
   const change = (id: string, part: Partial<Upload>) =>
     setUploads((all) => all.map((one) => (one.id === id ? { ...one, ...part } : one)))
 
+  const uploading = useMutation({
+    mutationKey: UPLOADS,
+    mutationFn: ({ id, file, signal }: UploadRequest) =>
+      uploadFile(file, { signal, onProgress: (percent) => change(id, { percent }) }),
+  })
+  const running = useRef(new Set<AbortController>())
+  useEffect(() => {
+    const { current } = running
+    return () => current.forEach((stopping) => stopping.abort())
+  }, [])
+
   function add(files: File[]): void {
+    setRefused([])
+    let earlier = Promise.resolve()
     for (const file of files) {
-      const id = crypto.randomUUID()
+      const id = randomId()
       const stopping = new AbortController()
       const upload = { id, name: file.name, percent: 0, error: null, stop: () => stopping.abort() }
       setUploads((all) => [...all, upload])
-      uploadFile(file, { signal: stopping.signal, onProgress: (percent) => change(id, { percent }) }).then(
-        (item) => {
+      running.current.add(stopping)
+      const before = earlier
+      earlier = uploading.mutateAsync({ id, file, signal: stopping.signal }).then(
+        async (item) => {
+          running.current.delete(stopping)
+          // The files keep the order in which they were chosen.
+          await before
           setUploads((all) => all.filter((one) => one.id !== id))
           onChange((items) => [...items, item])
         },
         (error: unknown) => {
+          running.current.delete(stopping)
           if (stopping.signal.aborted) setUploads((all) => all.filter((one) => one.id !== id))
           else change(id, { error })
         },
@@ -47,14 +79,23 @@ export function MediaField({ media, onChange }: MediaFieldProps) {
     }
   }
 
-  usePastedFiles(add)
+  usePastesOfPage(takesAllPastes ? add : null)
   const move = (from: number, to: number) =>
     onChange((items) => {
       const moved = items.toSpliced(from, 1)
       return moved.toSpliced(to, 0, items[from]!)
     })
   return (
-    <Stack gap="sm">
+    <Stack
+      gap="sm"
+      onPaste={(event) => {
+        const files = readPastedFiles(event.clipboardData)
+        if (takesAllPastes || files.length === 0) return
+        event.stopPropagation()
+        add(files)
+      }}
+    >
+      {children}
       {media.map((item, index) => (
         <MediaRow
           key={item.storageKey}
@@ -88,10 +129,15 @@ export function MediaField({ media, onChange }: MediaFieldProps) {
           )}
         </Paper>
       ))}
+      {refused.length > 0 && (
+        <Text size="sm" c="red" role="alert">
+          {refused.join(', ')} cannot be used. Choose PNG, JPEG or WebP pictures, or MP4 or QuickTime videos.
+        </Text>
+      )}
       <Dropzone
         onDrop={add}
         accept={TYPES}
-        onReject={() => {}}
+        onReject={(files) => setRefused(files.map(({ file }) => file.name))}
         p="sm"
         inputProps={{ 'aria-label': 'Add pictures or a video' }}
       >
@@ -106,16 +152,20 @@ export function MediaField({ media, onChange }: MediaFieldProps) {
   )
 }
 
+function readPastedFiles(clipboard: DataTransfer | null): File[] {
+  return [...(clipboard?.files ?? [])].filter(({ type }) => TYPES.includes(type))
+}
+
 /** Takes files from the clipboard, wherever on the page they are pasted. */
-function usePastedFiles(add: (files: File[]) => void): void {
+function usePastesOfPage(add: ((files: File[]) => void) | null): void {
   const latest = useRef(add)
   useEffect(() => {
     latest.current = add
   })
   useEffect(() => {
     const paste = ({ clipboardData }: ClipboardEvent) => {
-      const files = [...(clipboardData?.files ?? [])].filter(({ type }) => TYPES.includes(type))
-      if (files.length > 0) latest.current(files)
+      const files = readPastedFiles(clipboardData)
+      if (files.length > 0) latest.current?.(files)
     }
     document.addEventListener('paste', paste)
     return () => document.removeEventListener('paste', paste)

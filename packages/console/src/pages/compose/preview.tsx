@@ -1,65 +1,138 @@
-import { Anchor, Avatar, Box, Group, Image, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
-import { Fragment } from 'react'
+import { Anchor, Avatar, Box, Divider, Group, Image, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { CircleAlert, TriangleAlert } from 'lucide-react'
+import { Fragment, type ReactNode } from 'react'
+import type { components } from '@postonce/sdk'
 import { PLATFORMS, PlatformMark, type Account, type Platform } from '../../shared/platforms.tsx'
 import { contentFor, type Draft, type DraftMedia } from './draft.ts'
 
+type Report = components['schemas']['ValidationReport']
+
 /** How a platform shows a post in a timeline, as far as it matters for writing. */
 interface Look {
+  /** `beside` the picture of the account, `below` it, or as a `caption` below the pictures, after the name. */
+  text: 'beside' | 'below' | 'caption'
   /** Characters after which a timeline cuts a text, about. */
   cutAfter?: number
-  mediaFirst?: boolean
   aspect?: number
+  /** How many files it shows side by side; the others follow after a swipe or a click. */
+  shownMedia?: number
+  /** Shows the first link as a card when the post has no files. */
+  hasCard?: boolean
 }
 
 const LOOKS: Record<Platform, Look> = {
-  bluesky: {},
-  threads: { cutAfter: 320 },
-  instagram: { cutAfter: 125, mediaFirst: true, aspect: 1 },
-  facebook: { cutAfter: 480 },
-  mastodon: {},
-  tumblr: {},
+  bluesky: { text: 'beside' },
+  threads: { text: 'beside', cutAfter: 320, hasCard: true },
+  instagram: { text: 'caption', cutAfter: 125, aspect: 1, shownMedia: 1 },
+  facebook: { text: 'below', cutAfter: 480 },
+  mastodon: { text: 'beside', hasCard: true },
+  tumblr: { text: 'below' },
 }
 const SHOWN_MEDIA = 4
 
-/** What the post will look like on an account. */
-export function Preview({ draft, account }: { draft: Draft; account: Account }) {
-  const { platform, profile } = account
+interface PreviewProps {
+  draft: Draft
+  account: Account
+  /** What the service says about the draft. */
+  report: Report | undefined
+}
+
+/** What the post will look like on an account, about. */
+export function Preview({ draft, account, report }: PreviewProps) {
+  const { _id, platform, profile } = account
   const { text, media } = contentFor(draft, account)
-  const { mediaFirst = false } = LOOKS[platform]
-  const pictures = <Pictures media={media} aspect={LOOKS[platform].aspect} />
+  const look = LOOKS[platform]
+  const name = profile.displayName || profile.handle
+  const isCaption = look.text === 'caption'
+  const pictures = <Pictures media={media} aspect={look.aspect} count={look.shownMedia ?? SHOWN_MEDIA} />
+  const written = <PreviewText text={text} cutAfter={look.cutAfter} name={isCaption ? profile.handle : null} />
+  const content = (
+    <Stack gap="sm">
+      {isCaption ? pictures : written}
+      {isCaption ? written : pictures}
+      {look.hasCard && media.length === 0 && <LinkCard text={text} />}
+    </Stack>
+  )
   return (
     <Paper
       withBorder
       p="md"
       className="surface"
       component="article"
-      aria-label={`Preview for ${PLATFORMS[platform].name}`}
+      aria-label={`Preview for ${PLATFORMS[platform].name} ${profile.handle}`}
     >
-      <Group gap="sm" wrap="nowrap" mb="sm">
-        <Avatar name={profile.displayName || profile.handle} color="ink" size={38} alt="" />
+      <Group gap="sm" wrap="nowrap" align="flex-start">
+        <Avatar name={name} color="ink" size={38} alt="" />
         <Stack gap={0} miw={0} flex={1}>
           <Text size="sm" fw={600} truncate>
-            {profile.displayName || profile.handle}
+            {name}
           </Text>
           <Text size="xs" c="dimmed" truncate>
             {profile.handle}
           </Text>
+          {look.text === 'beside' && <Box mt="xs">{content}</Box>}
         </Stack>
         <PlatformMark platform={platform} />
       </Group>
-      <Stack gap="sm">
-        {mediaFirst && pictures}
-        <PreviewText text={text} cutAfter={LOOKS[platform].cutAfter} />
-        {!mediaFirst && pictures}
-      </Stack>
+      {look.text !== 'beside' && <Box mt="sm">{content}</Box>}
+      <OwnProblems
+        errors={report?.errors.filter(({ accountId }) => accountId === _id) ?? []}
+        warnings={report?.warnings.filter(({ accountId }) => accountId === _id) ?? []}
+      />
     </Paper>
   )
 }
 
-const PARTS = /(https?:\/\/\S+|(?<![\w@#/])[@#][\p{L}\p{N}_][\p{L}\p{N}_.@-]*)/u
+function OwnProblems({ errors, warnings }: Pick<Report, 'errors' | 'warnings'>) {
+  if (errors.length + warnings.length === 0) return null
+  const line = (icon: ReactNode, message: string) => (
+    <Group key={message} gap={6} wrap="nowrap" align="flex-start" c="dimmed">
+      {icon}
+      <Text size="xs">{message}</Text>
+    </Group>
+  )
+  return (
+    <>
+      <Divider my="sm" />
+      <Stack gap={4}>
+        {errors.map(({ message }) =>
+          line(<CircleAlert size={14} color="var(--mantine-color-error)" aria-label="Must change:" />, message),
+        )}
+        {warnings.map(({ message }) => line(<TriangleAlert size={14} aria-label="Please check:" />, message))}
+      </Stack>
+    </>
+  )
+}
+
+const LINK = /https?:\/\/\S*[^\s.,;:!?)'"»]/u
+
+function LinkCard({ text }: { text: string }) {
+  const link = LINK.exec(text)?.[0]
+  if (link === undefined || !URL.canParse(link)) return null
+  return (
+    <Paper withBorder p="sm" radius="md">
+      <Text size="xs" c="dimmed">
+        {new URL(link).host}
+      </Text>
+      <Text size="sm">The title of the linked page, if it states one</Text>
+    </Paper>
+  )
+}
+
+const PARTS = new RegExp(
+  String.raw`(${LINK.source}|(?<![\w@#/])[@#][\p{L}\p{N}_](?:[\p{L}\p{N}_.@-]*[\p{L}\p{N}_])?)`,
+  'u',
+)
+
+interface PreviewTextProps {
+  text: string
+  cutAfter: number | undefined
+  /** Precedes the text, on platforms that show it so. */
+  name: string | null
+}
 
 /** Marks links, tags and mentions, and shows where a timeline cuts the text. */
-function PreviewText({ text, cutAfter = Infinity }: { text: string; cutAfter?: number | undefined }) {
+function PreviewText({ text, cutAfter = Infinity, name }: PreviewTextProps) {
   if (text.trim() === '') {
     return (
       <Text size="sm" c="dimmed">
@@ -67,23 +140,25 @@ function PreviewText({ text, cutAfter = Infinity }: { text: string; cutAfter?: n
       </Text>
     )
   }
-  const shown = [...text].slice(0, cutAfter).join('')
+  const beginning = [...text].slice(0, cutAfter).join('')
+  // Not within a word, unless it is a single long one.
+  const shown = beginning.length < text.length ? beginning.replace(/\S+$/u, '') || beginning : text
   const rest = text.slice(shown.length)
   return (
-    <Text size="sm" className="user-text" component="div">
-      <Marked text={shown} />
+    <div>
+      <Text size="sm" className="user-text">
+        {name !== null && <Text span inherit fw={600}>{`${name} `}</Text>}
+        <Marked text={shown} />
+      </Text>
       {rest !== '' && (
         <>
-          <Box component="span" c="dimmed">
-            {' '}
-            … more
-          </Box>
-          <Box component="span" opacity={0.55}>
+          <Divider my={4} variant="dashed" label="Cut about here, the rest after a click" labelPosition="left" />
+          <Text size="sm" c="dimmed" className="user-text">
             <Marked text={rest} />
-          </Box>
+          </Text>
         </>
       )}
-    </Text>
+    </div>
   )
 }
 
@@ -99,14 +174,20 @@ function Marked({ text }: { text: string }) {
   )
 }
 
-function Pictures({ media, aspect }: { media: DraftMedia[]; aspect: number | undefined }) {
+interface PicturesProps {
+  media: DraftMedia[]
+  aspect: number | undefined
+  count: number
+}
+
+function Pictures({ media, aspect, count }: PicturesProps) {
   if (media.length === 0) return null
-  const shown = media.slice(0, SHOWN_MEDIA)
+  const shown = media.slice(0, count)
   const height = shown.length === 1 ? 240 : 130
   return (
     <Box pos="relative">
       <SimpleGrid cols={shown.length === 1 ? 1 : 2} spacing={4}>
-        {shown.map(({ storageKey, storageUrl, mimeType, altText = '' }) =>
+        {shown.map(({ storageKey, storageUrl, mimeType, altText = '' }, index) =>
           mimeType.startsWith('video/') ? (
             <video
               key={storageKey}
@@ -123,14 +204,15 @@ function Pictures({ media, aspect }: { media: DraftMedia[]; aspect: number | und
               alt={altText}
               radius="md"
               fit="cover"
-              {...(aspect ? { style: { aspectRatio: aspect } } : { h: height })}
+              h={aspect ? undefined : height}
+              style={{ aspectRatio: aspect, gridColumn: shown.length === 3 && index === 0 ? 'span 2' : undefined }}
             />
           ),
         )}
       </SimpleGrid>
-      {media.length > SHOWN_MEDIA && (
+      {media.length > count && (
         <Text size="xs" c="dimmed" mt={4}>
-          and {media.length - SHOWN_MEDIA} more
+          and {media.length - count} more
         </Text>
       )}
     </Box>

@@ -1,6 +1,7 @@
 import { Anchor, Checkbox, Group, SimpleGrid, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
+import { useId } from 'react'
 import { PLATFORMS, PlatformMark, type Account } from '../../shared/platforms.tsx'
 
 type Report = components['schemas']['ValidationReport']
@@ -12,12 +13,12 @@ interface TargetsProps {
   onChange: (ids: string[]) => void
 }
 
-/** The accounts to publish on, each with the length of its text as its platform counts it. */
+/** The accounts to publish on, the default ones first, each with the length of its text as its platform counts it. */
 export function Targets({ accounts, chosen, report, onChange }: TargetsProps) {
   return (
     <Checkbox.Group value={chosen} onChange={onChange} aria-label="Publish on">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
-        {accounts.map((account) => (
+        {byDefault(accounts).map((account) => (
           <Target key={account._id} account={account} count={report?.accounts?.[account._id]} />
         ))}
       </SimpleGrid>
@@ -25,41 +26,58 @@ export function Targets({ accounts, chosen, report, onChange }: TargetsProps) {
   )
 }
 
+const byDefault = (accounts: Account[]) =>
+  accounts.toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault))
+
 type Count = NonNullable<Report['accounts']>[string]
 
 function Target({ account, count }: { account: Account; count: Count | undefined }) {
   const { _id, platform, profile, label, health } = account
+  const countId = useId()
   return (
-    <Checkbox.Card value={_id} p="xs" radius="md" aria-label={`${PLATFORMS[platform].name} ${profile.handle}`}>
-      <Group gap="sm" wrap="nowrap">
-        <Checkbox.Indicator />
-        <div style={{ minWidth: 0, flex: 1 }}>
-          <Group gap={8} wrap="nowrap">
-            <PlatformMark platform={platform} />
-            <div style={{ minWidth: 0 }}>
-              <Text size="sm" lh={1.25} truncate title={profile.handle}>
-                {label ?? profile.handle}
-              </Text>
-              <Text size="xs" lh={1.25} c="dimmed" truncate>
-                {PLATFORMS[platform].name}
-              </Text>
-            </div>
-          </Group>
-          {health.needsReconnection && (
-            <Text size="xs" c="red">
-              Needs a new login.{' '}
-              <Anchor component={Link} to="/accounts" size="xs" onClick={(event) => event.stopPropagation()}>
-                Accounts
-              </Anchor>
+    <div>
+      <Checkbox.Card
+        value={_id}
+        p="xs"
+        radius="md"
+        aria-label={`${PLATFORMS[platform].name} ${profile.handle}`}
+        aria-describedby={count && countId}
+      >
+        <Group gap="sm" wrap="nowrap">
+          <Checkbox.Indicator />
+          <div style={{ minWidth: 0, flex: 1 }}>
+            <Group gap={8} wrap="nowrap">
+              <PlatformMark platform={platform} />
+              <div style={{ minWidth: 0 }}>
+                <Text size="sm" lh={1.25} truncate title={profile.handle}>
+                  {label ?? profile.handle}
+                </Text>
+                <Text size="xs" lh={1.25} c="dimmed" truncate>
+                  {PLATFORMS[platform].name}
+                </Text>
+              </div>
+            </Group>
+          </div>
+          {count && (
+            <Text
+              id={countId}
+              size="xs"
+              c={count.length > count.limit ? 'red' : 'dimmed'}
+              fw={count.length > count.limit ? 700 : 400}
+            >
+              {count.length} / {count.limit}
             </Text>
           )}
-        </div>
-        {count && (
-          <Text size="xs" c={count.length > count.limit ? 'red' : 'dimmed'} fw={count.length > count.limit ? 700 : 400}>
-            {count.length} / {count.limit}
-          </Text>
-        )}
-      </Group>
-    </Checkbox.Card>
+        </Group>
+      </Checkbox.Card>
+      {health.needsReconnection && (
+        <Text size="xs" c="red" mt={4}>
+          Needs a new login.{' '}
+          <Anchor component={Link} to="/accounts" size="xs" underline="always">
+            Log in again
+          </Anchor>
+        </Text>
+      )}
+    </div>
   )
 }

@@ -1,17 +1,35 @@
-import { readLocalStorageValue } from '@mantine/hooks'
-import type { Draft } from './draft.ts'
+import { randomId, readLocalStorageValue } from '@mantine/hooks'
+import type { Draft, Given } from './draft.ts'
 
-/** What was typed and not stored survives a reload: one entry for a new post, one for each that is edited. */
-const keyOf = (postId: string | undefined) => `postonce.unsaved.${postId ?? 'new'}`
-
-export function readUnsaved(postId: string | undefined): Draft | null {
-  return readLocalStorageValue<Draft | null>({ key: keyOf(postId), defaultValue: null })
+/** What was typed and is not stored, with what a restored page needs to continue where it was. */
+export interface Unsaved {
+  draft: Draft
+  /** The content that was edited: when the stored post differs from it, it was changed elsewhere. */
+  base: Draft
+  /** What the address gave to the post already. */
+  given?: Given | undefined
+  /** The last content that was sent, with its idempotency key: sending it again after a lost response makes no second post. */
+  sent?: { content: string; key: string } | undefined
 }
 
-export function keepUnsaved(postId: string | undefined, draft: Draft): void {
-  localStorage.setItem(keyOf(postId), JSON.stringify(draft))
+/** One entry for a new post and for each post that is edited. No user sees what another one typed in the same browser. */
+export const unsavedKey = (userId: string, postId = 'new') => `postonce.unsaved.${userId}.${postId}`
+
+export function readUnsaved(key: string): Unsaved | null {
+  return readLocalStorageValue<Unsaved | null>({ key, defaultValue: null })
 }
 
-export function forgetUnsaved(postId: string | undefined): void {
-  localStorage.removeItem(keyOf(postId))
+export function writeUnsaved(key: string, unsaved: Unsaved): void {
+  try {
+    localStorage.setItem(key, JSON.stringify(unsaved))
+  } catch {
+    // A full or forbidden storage: the text is still on the page.
+  }
 }
+
+export function forgetUnsaved(key: string): void {
+  localStorage.removeItem(key)
+}
+
+/** Browsers have `crypto.randomUUID` only on secure pages. */
+export const createIdempotencyKey = () => `${Date.now()}-${randomId()}`

@@ -2,6 +2,9 @@ import { UploadError } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
 import type { DraftMedia } from './draft.ts'
 
+/** The key of the mutations that upload files. */
+export const UPLOADS = ['media', 'upload']
+
 interface UploadOptions {
   signal: AbortSignal
   onProgress: (percent: number) => void

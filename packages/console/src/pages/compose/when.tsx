@@ -1,13 +1,14 @@
 import { Group, Select, SegmentedControl, Stack, Text } from '@mantine/core'
 import { DateTimePicker } from '@mantine/dates'
 import { listTimezones } from '../../shared/timezones.ts'
-import { isPast, toWallTime, useTimes, type WallTime } from '../../shared/times.ts'
+import { useTimes } from '../../shared/times.ts'
+import { isPast, toInstant, toWallTime, type WallTime } from '../../shared/wall-times.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Publishes at once, or at a time of any zone. */
+/** Publishes now, or at a time of any zone. */
 export function When({ at, onChange }: { at: WallTime | null; onChange: (at: WallTime | null) => void }) {
-  const { timezone } = useTimes()
+  const { timezone, dateTime } = useTimes()
   const inAnHour = () => ({ time: `${toWallTime(Date.now() + HOUR_MS, timezone).slice(0, 16)}:00`, timezone })
   return (
     <Stack gap="sm">
@@ -38,6 +39,11 @@ export function When({ at, onChange }: { at: WallTime | null; onChange: (at: Wal
             onChange={(zone) => zone && onChange({ ...at, timezone: zone })}
           />
         </Group>
+      )}
+      {at !== null && at.timezone !== timezone && (
+        <Text size="sm" c="dimmed">
+          That is {dateTime(toInstant(at))} in {timezone}.
+        </Text>
       )}
       {at === null && (
         <Text size="sm" c="dimmed">
