@@ -29,7 +29,9 @@ export function usePostActions() {
     onSettled: () =>
       Promise.all(['posts', 'subscription', 'media'].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
   })
-  const run = (done: string, act: () => Promise<unknown>) => acting.mutateAsync({ act, done }).catch(() => {})
+  const run = async (done: string, act: () => Promise<unknown>): Promise<void> => {
+    await acting.mutateAsync({ act, done }).catch(() => {})
+  }
 
   return {
     isPending: acting.isPending,

@@ -11125,7 +11125,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
-        /** @description The `etag` of the last reading; the edit is refused with 412 if it has changed since */
+        /** @description The `etag` of the last reading; the request is refused with 412 if the record has changed since */
         'if-match'?: string
       }
       path: {
