@@ -22,6 +22,8 @@ const config: KnipConfig = {
       ],
       project: ['{src,sandbox,bench,scripts,tests}/**/*.{ts,mjs}', '*.ts'],
       ignoreDependencies: [
+        // Read as a text, which tests of the browser evaluate.
+        'axe-core',
         // Both are loaded by the client that a test generates.
         'openapi-fetch',
         'typescript-5',

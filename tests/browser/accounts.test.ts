@@ -129,7 +129,7 @@ describe('accounts in a browser', () => {
       expect.stringContaining('About another post'),
       expect.stringMatching(/Posted on mastodon.*2 more about this post.*Threads failed.*was created/s),
     ])
-    // A problem is also told at once.
+    // A problem also appears on top of every page.
     await page.getByRole('alert').filter({ hasText: 'Posting on Threads failed' }).waitFor()
     await page.getByRole('link', { name: 'Notifications, 4 unread' }).waitFor()
     await press(page, 'Mark all as read')

@@ -151,7 +151,7 @@ describe('the console', () => {
     await press(page, 'Keep mine')
     await page.getByRole('heading', { name: 'Post', exact: true }).waitFor()
     await page.getByRole('main').getByText('Mine').waitFor()
-    // The other tab learns it as soon as it is looked at.
+    // The other tab reads it again.
     await other.reload()
     await other.getByRole('main').getByText('Mine').waitFor()
   })
@@ -174,7 +174,7 @@ describe('the console', () => {
     await page.waitForURL(`${world.url}/posts/${postId}`)
   })
 
-  it('publishes and deletes several drafts of a program at once', async () => {
+  it('publishes and deletes several drafts of a program together', async () => {
     const { page, create } = await author()
     const texts = ['first', 'second', 'third'].map((name) => `Draft ${name}, ${unique('text')}`)
     for (const text of texts) await create({ content: { text }, status: 'DRAFT' })

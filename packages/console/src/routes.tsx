@@ -59,7 +59,7 @@ function SignedIn() {
   return <Navigate to="/login" search={pathname === '/' ? {} : { to: pathname + search }} replace />
 }
 
-/** Also for addresses that no page has, where nobody may be signed in. */
+/** For addresses that no page has, also of visitors. */
 function NotFound() {
   return (
     <Box component="main" p="xl">

@@ -22,7 +22,7 @@ export function sloPipeline({ since, until, missAfterMs, maxPosts }: SloWindow):
   return [...entriesOf({ since, until, maxPosts }), groupEntries({ until, missAfterMs }, { latenessMs: LATENESS })]
 }
 
-/** Builds the pipeline that counts the same deliveries by UTC hour. It only tells punctual from late ones, so that its groups stay few. */
+/** Builds the pipeline that counts the same deliveries by UTC hour. It separates only punctual from late ones, so that its groups stay few. */
 export function hourlySloPipeline({ missAfterMs, ...window }: SloWindow): PipelineStage[] {
   const latenessMs = { $cond: [{ $gt: [LATENESS, missAfterMs] }, missAfterMs + 1, 0] }
   const hour = { $dateTrunc: { date: '$scheduledAt', unit: 'hour' } }

@@ -62,7 +62,7 @@ function listen(signal: AbortSignal): Promise<boolean> {
     if (message.event === 'ready') {
       ready = true
       setLive(true)
-      // Whatever happened while nobody listened.
+      // For whatever happened without a connection.
       void queryClient.invalidateQueries()
     }
     if (message.event === 'notification' && message.data) receive(message.data)

@@ -7,7 +7,7 @@ const report = (error: unknown) => failures.dispatchEvent(new CustomEvent('failu
 
 /**
  * Keys begin with the resource: 'posts', 'accounts', 'groups', 'media', 'notifications', 'analytics', 'subscription', 'admin', ..
- * The client of the SDK retries by itself, so a failed query is shown at once.
+ * The client of the SDK retries by itself, so a failed query is shown immediately.
  */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: report }),

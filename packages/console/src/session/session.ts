@@ -52,7 +52,7 @@ function subscribe(listener: () => void): () => void {
 /** The user who is signed in. Only for what the layout of signed-in users renders. */
 export function useUser(): User {
   const session = useSession()
-  if (session.kind !== 'signedIn') throw new Error('Nobody is signed in.')
+  if (session.kind !== 'signedIn') throw new Error('No user is signed in.')
   return session.user
 }
 

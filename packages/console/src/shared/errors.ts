@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications'
 /** Says in a sentence or two what went wrong and what to do next. */
 export function describeError(error: unknown): string {
   if (error instanceof ConnectionError)
-    return 'The service did not respond. What you entered is kept: check your connection and try again.'
+    return 'The service did not respond. What you entered stays here: check your connection and try again.'
   if (error instanceof ApiError && error.status === 429) {
     const wait = error.retryAfterSeconds
     return wait === null ? error.message : `${error.message} Try again in ${Math.max(1, Math.ceil(wait))} seconds.`

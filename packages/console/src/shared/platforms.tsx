@@ -13,7 +13,7 @@ export const PLATFORMS: Record<Platform, { name: string; colour: string; mark: s
   tumblr: { name: 'Tumblr', colour: '#2c4762', mark: 't' },
 }
 
-/** The letter of a platform on its colour. It carries no name for readers of the screen: the name stands beside it. */
+/** The letter of a platform on its colour. It carries no name for readers of the screen: the name is beside it. */
 export function PlatformMark({ platform, size = 20 }: { platform: Platform; size?: number }) {
   const { colour, mark } = PLATFORMS[platform]
   return (

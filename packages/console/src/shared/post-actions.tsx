@@ -18,7 +18,7 @@ export const ALLOWED: Record<'edit' | 'publish' | 'cancel' | 'retry', PostStatus
   retry: ['FAILED', 'PARTIAL_SUCCESS'],
 }
 
-/** The actions on posts, each with its question where it cannot be undone, and its outcome said in words. */
+/** The actions on posts, each with its question where it cannot be undone, and its outcome reported. */
 export function usePostActions() {
   const queries = useQueryClient()
   const navigate = useNavigate()

@@ -9,7 +9,7 @@ export function LogInAgain() {
   return (
     <Modal opened={session.ended} onClose={() => {}} withCloseButton={false} title="Log in again" centered>
       <Text size="sm" c="dimmed" mb="md">
-        Your session has ended. What you entered on this page is kept.
+        Your session has ended. What you entered on this page stays.
       </Text>
       <LogInForm email={session.user.email} />
     </Modal>

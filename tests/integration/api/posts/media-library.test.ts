@@ -181,7 +181,12 @@ describe('a post that is stored while its media is being deleted', () => {
       refused.push(await deleteWith(who, key, {}).catch((error: unknown) => error))
       await context.storePost(post)
     }
-    const request = { userId: who.user._id, input: draft([key]), metadata: { source: 'web' as const, client: 'console' as const }, idempotency: null }
+    const request = {
+      userId: who.user._id,
+      input: draft([key]),
+      metadata: { source: 'web' as const, client: 'console' as const },
+      idempotency: null,
+    }
     expect((await createPost({ ...context, storePost }, request)).created).toBe(true)
     expect(refused).toMatchObject([{ code: 'MEDIA_IN_USE' }])
     expect(await isStored(key)).toBe(true)

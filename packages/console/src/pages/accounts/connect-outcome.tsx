@@ -46,7 +46,7 @@ export function ConnectOutcome({ success, error, reason, close }: ConnectOutcome
       onClose={close}
       closeButtonLabel="Close"
     >
-      {REASONS[reason ?? ''] ?? 'Something went wrong here. Begin again; if it stays so, tell the operator.'}
+      {REASONS[reason ?? ''] ?? 'Something went wrong here. Begin again; if it stays so, ask the operator.'}
     </Alert>
   )
 }

@@ -28,7 +28,7 @@ export function Followers({ query }: { query: AnalyticsQuery }) {
           const platforms = (Object.keys(PLATFORMS) as Platform[]).filter((platform) =>
             days.some(({ breakdown }) => breakdown[platform] !== undefined),
           )
-          if (platforms.length === 0) return <Text c="dimmed">No platform has told a number yet.</Text>
+          if (platforms.length === 0) return <Text c="dimmed">No platform has reported a number yet.</Text>
           return (
             <LineChart
               h={HEIGHT}

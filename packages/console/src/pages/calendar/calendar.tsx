@@ -33,7 +33,7 @@ export function CalendarPage() {
   const posts = usePosts(filters, date)
   const change = (search: CalendarSearch) => void navigate({ search: { ...filters, ...search }, replace: true })
 
-  // Their name leaves out what they show ("Mon 23"), which the library cannot be told; without one, they are named by it.
+  // Their name leaves out what they show ("Mon 23"), which the library has no option for; without one, they are named by it.
   useEffect(() => {
     for (const day of document.querySelectorAll('.mantine-WeekView-weekViewDayLabel')) day.removeAttribute('aria-label')
   })

@@ -66,7 +66,7 @@ export function NotificationsPage() {
         {({ notifications, total, limit }) =>
           notifications.length === 0 ? (
             <Empty icon={BellOff} title="No notifications yet">
-              You are told here when a post is published or fails, and when an account needs you.
+              A post that is published or fails, and an account that needs you, appear here.
             </Empty>
           ) : (
             <Stack>

@@ -11,7 +11,7 @@ import { fromNow, useTimes } from '../../shared/times.ts'
 type Post = components['schemas']['Post']
 type Delivery = components['schemas']['PlatformStatus']
 
-/** How the post stands on each account: its link, or why not and what happens next. */
+/** The state of the post on each account: its link, or why not and what happens next. */
 export function Deliveries({ post }: { post: Post }) {
   return (
     <Section title="Accounts">
@@ -120,7 +120,7 @@ const NEXT_STEPS: Partial<Record<components['schemas']['FailureCode'], NextStep>
   duplicate: { text: 'The platform has this text already. Duplicate the post and change its text.' },
   MEDIA_UNAVAILABLE: { text: 'Duplicate the post, upload the file again, and publish it.' },
   media_fetch_failed: { text: 'The platform could not load the file. Send the post again.' },
-  OUTCOME_UNKNOWN: { text: 'Look at the account first: if the post is not there, send it again.' },
+  OUTCOME_UNKNOWN: { text: 'Check the account first: if the post is not there, send it again.' },
   TOO_LATE: { text: 'The post was not sent, because its time was over. Send it again if it is still wanted.' },
   transient: { text: 'The platform had a problem. Send the post again later.' },
 }

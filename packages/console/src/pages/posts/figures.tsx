@@ -81,7 +81,7 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
         </Table>
       </Table.ScrollContainer>
       <Text size="xs" c="dimmed" mt="xs">
-        {latest ? `Read ${fromNow(latest)}.` : 'Not read yet.'} A dash means that the platform does not tell.
+        {latest ? `Read ${fromNow(latest)}.` : 'Not read yet.'} A dash means that the platform does not report it.
       </Text>
     </Section>
   )

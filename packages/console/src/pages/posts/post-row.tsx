@@ -20,7 +20,7 @@ const CLIENTS: Record<Exclude<ListedPost['metadata']['client'], 'console'>, stri
   api: 'from the API',
 }
 
-/** A post of a list: a box to select it, its text, where it goes and how it stands. */
+/** A post of a list: a box to select it, its text, where it goes and its status. */
 export function PostRow({ post, isSelected, onSelect }: PostRowProps) {
   const { _id, content, platformStatuses, status, metadata } = post
   const title = content.text.trim() || 'Without text'

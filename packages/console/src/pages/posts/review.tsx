@@ -5,7 +5,7 @@ import { Page } from '../../shared/page.tsx'
 import { Empty } from '../../shared/states.tsx'
 import { PostList } from './post-list.tsx'
 
-/** Drafts of people, agents, programs and imports, which wait for somebody to publish, schedule, edit or delete them. */
+/** Drafts of people, agents, programs and imports, which a user publishes, schedules, edits or deletes. */
 export function ReviewPage() {
   const { page = 1 } = useSearch({ from: '/signed-in/review' })
   const navigate = useNavigate({ from: '/review' })

@@ -65,7 +65,7 @@ function EraseForm() {
   })
   return (
     <FieldForm sending={erasing} onSubmit={form.onSubmit((values) => erasing.mutate(values))} submit="Delete" danger>
-      <Alert color="red">All of it is deleted. Nobody can bring it back.</Alert>
+      <Alert color="red">All of it is deleted, and cannot be brought back.</Alert>
       {hasPassword ? (
         <PasswordInput
           label="Your password"

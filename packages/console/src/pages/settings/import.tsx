@@ -76,7 +76,8 @@ function Plan({ one }: { one: Import }) {
       <Stack>
         {state === 'planned' && (
           <Text size="sm">
-            Creates {posts.scheduled} planned posts and {posts.drafts} drafts, and publishes {posts.immediate} at once.
+            Creates {posts.scheduled} planned posts and {posts.drafts} drafts, and publishes {posts.immediate}{' '}
+            immediately.
           </Text>
         )}
         {allowance.missing > 0 && (

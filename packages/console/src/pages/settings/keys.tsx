@@ -54,7 +54,7 @@ export function KeySettings() {
   const askToDelete = (id: string, name: string) =>
     modals.openConfirmModal({
       title: `Delete the key ${name}?`,
-      children: <Text size="sm">Programs that use it stop working at once.</Text>,
+      children: <Text size="sm">Programs that use it stop working immediately.</Text>,
       labels: { confirm: 'Delete', cancel: 'Back' },
       confirmProps: { color: 'red' },
       onConfirm: () => deleting.mutate(id),

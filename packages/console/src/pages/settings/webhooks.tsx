@@ -21,7 +21,7 @@ export function WebhookSettings() {
   return (
     <Section
       title="Webhooks"
-      lead="postonce tells your own servers what happens, signed and as often as needed."
+      lead="postonce reports to your own servers what happens, signed and repeated until received."
       actions={
         <Button size="xs" onClick={() => askForWebhook()}>
           New webhook
