@@ -11,7 +11,7 @@ import { startBrowser } from '../tests/browser/browser.ts'
 import { say } from './provision.mjs'
 import { ROOT } from './repository-files.ts'
 
-const PICTURES = { 'page.png': '/', 'calendar.png': '/calendar', 'analytics.png': '/analytics' }
+const PICTURES = { 'calendar.png': '/calendar', 'analytics.png': '/analytics' }
 const SIZE = { width: 1_280, height: 800 }
 
 const { values } = parseArgs({ options: { dir: { type: 'string' } } })
