@@ -7,7 +7,7 @@ import { unique } from '../support/servers.ts'
 import { workerBluesky } from '../support/worker-bluesky.ts'
 import { giveDemo } from './analytics.ts'
 import { findBarriers } from './axe.ts'
-import { open, startBrowserWorld, type BrowserWorld } from './world.ts'
+import { logIn, open, startBrowserWorld, type BrowserWorld } from './world.ts'
 
 /** Writing, planning, correcting and reading of posts in the console. */
 
@@ -210,6 +210,65 @@ describe('the console', () => {
     await page.getByRole('main').getByText(text).waitFor()
   })
 
+  it('shows the posts of one brand, and asks before a post is published for two', async () => {
+    const { page, call, create, handle } = await author()
+    const texts = { branded: unique('branded'), other: unique('other') }
+    await create({ content: { text: texts.branded }, status: 'DRAFT' })
+    const second = await bluesky.createAccount({ handle: `${unique('u')}.test` })
+    await call('POST', '/api/platform/bluesky/connect?replace=false', {
+      identifier: second.handle,
+      appPassword: second.appPassword,
+    })
+    const { body } = await call('GET', '/api/platform/accounts')
+    const added = body.data.find(({ isDefault }: { isDefault: boolean }) => !isDefault)._id
+    await create({
+      content: { text: texts.other },
+      status: 'DRAFT',
+      selectedPlatforms: [],
+      selectedAccounts: [added],
+    })
+    await page.reload()
+    await open(page, 'Accounts')
+    for (const [name, account] of [
+      ['North', handle],
+      ['South', second.handle],
+    ] as const) {
+      await press(page, 'New brand')
+      await page.getByRole('textbox', { name: 'Name' }).fill(name)
+      await page.getByRole('textbox', { name: 'Accounts' }).click()
+      await page.getByRole('option', { name: `Bluesky ${account}` }).click()
+      await page.keyboard.press('Tab')
+      await press(page, 'Save')
+      await page.getByRole('region', { name: 'Brands' }).getByText(name).waitFor()
+    }
+    await page.getByRole('banner').getByRole('textbox', { name: 'Brand' }).click()
+    await page.getByRole('option', { name: 'North' }).click()
+    await open(page, 'Review')
+    await page.getByText(texts.branded).waitFor()
+    expect(await page.getByText(texts.other).count()).toBe(0)
+
+    await page.getByRole('banner').getByRole('link', { name: 'New post' }).click()
+    await textField(page).fill(unique('for both'))
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(1)
+    await page.getByRole('checkbox', { name: `Bluesky ${second.handle}` }).click()
+    await press(page, 'Publish now')
+    await page.getByRole('dialog', { name: 'Publish for several brands?' }).waitFor()
+    await press(page, 'Publish for all')
+    await page.waitForURL(`${world.url}/posts/*`)
+  })
+
+  it('switches off mails of a kind, and not what must stay', async () => {
+    const { page, call } = await world.newUser('/settings/notifications')
+    const mail = page.getByRole('switch', { name: 'A post fails, or a part of it: Mail' })
+    await mail.uncheck()
+    await expect
+      .poll(async () => (await call('GET', '/api/notifications/preferences')).body.data.preferences.postFailed, PATIENT)
+      .toMatchObject({ list: true, mail: false })
+    expect(await page.getByRole('switch', { name: 'A post fails, or a part of it: In the console' }).isDisabled()).toBe(
+      true,
+    )
+  })
+
   it('makes an API key and shows it once', async () => {
     const { page } = await world.newUser('/settings/keys')
     await press(page, 'New key')
@@ -237,11 +296,13 @@ const PAGES: [path: string, heading: string][] = [
   ['/posts', 'Posts'],
   ['/review', 'Review'],
   ['/compose', 'New post'],
+  ['/media', 'Media'],
   ['/analytics', 'Analytics'],
   ['/accounts', 'Accounts'],
   ['/notifications', 'Notifications'],
   ['/plan', 'Plan'],
   ['/settings', 'Settings'],
+  ['/settings/notifications', 'Settings'],
   ['/settings/security', 'Settings'],
   ['/settings/keys', 'Settings'],
   ['/settings/webhooks', 'Settings'],
@@ -281,6 +342,30 @@ it('the pages of a visitor have no barriers', async () => {
     await page.getByRole('heading').first().waitFor()
     expect([path, await findBarriers(page)]).toEqual([path, []])
   }
+})
+
+it('the pages of the operator have no barriers, and change a user', async () => {
+  const { userId, secrets } = await world.service.logIn()
+  const users = world.service.context.database.connection.collection<{ _id: string }>('users')
+  await users.updateOne({ _id: userId }, { $set: { role: 'admin' } })
+  const page = await world.visit('/admin')
+  await logIn(page, secrets)
+  await page.getByText('Object storage', { exact: true }).waitFor()
+  const tabs = { Queues: 'Punctuality', 'Dead letters': 'Dead letters', 'Audit log': 'Audit log', Users: 'Users' }
+  for (const [tab, part] of Object.entries(tabs)) {
+    await page.getByRole('tab', { name: tab }).click()
+    await page.getByRole('region', { name: part }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect([tab, await findBarriers(page)]).toEqual([tab, []])
+  }
+  const other = await world.service.logIn()
+  await page.getByRole('textbox', { name: 'Search users' }).fill(other.secrets.email)
+  await page.getByRole('link', { name: 'Test User' }).click()
+  await page.waitForURL(`${world.url}/admin/users/${other.userId}`)
+  await page.getByRole('textbox', { name: /^Posts/ }).fill('77')
+  await press(page, 'Save')
+  await page.getByText('Saved.').waitFor()
+  expect((await world.service.context.users.findById(other.userId))?.limits.maxPosts).toBe(77)
 })
 
 it('the analytics of the console show all that was collected', async () => {

@@ -9,6 +9,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import type { MediaSearch } from './pages/media/media.tsx'
 import type { ComposeSearch } from './pages/compose/compose.tsx'
 import type { PostsSearch } from './pages/posts/posts.tsx'
 import type { PostFilters } from './shared/post-filters.tsx'
@@ -134,10 +135,11 @@ const userRoutes = [
     getParentRoute: () => signedIn,
     path: '/compose',
     component: lazyRouteComponent(() => import('./pages/compose/compose.tsx'), 'ComposePage'),
-    validateSearch: ({ id, at, text: written }): ComposeSearch => ({
+    validateSearch: ({ id, at, text: written, media }): ComposeSearch => ({
       ...textAs('id', id),
       ...textAs('at', at),
       ...textAs('text', written),
+      ...textAs('media', media),
     }),
   }),
   createRoute({
@@ -169,10 +171,21 @@ const userRoutes = [
   }),
   createRoute({
     getParentRoute: () => signedIn,
+    path: '/media',
+    component: lazyRouteComponent(() => import('./pages/media/media.tsx'), 'MediaPage'),
+    validateSearch: ({ page: number, kind, used }): MediaSearch => ({
+      ...page(number),
+      ...((kind === 'image' || kind === 'video') && { kind }),
+      ...((used === 'true' || used === 'false') && { used }),
+    }),
+  }),
+  createRoute({
+    getParentRoute: () => signedIn,
     path: '/analytics',
     component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
-    validateSearch: ({ period, account }): AnalyticsSearch => ({
+    validateSearch: ({ period, from, to, account }): AnalyticsSearch => ({
       ...(period === '7d' && { period }),
+      ...(text(from) && text(to) && { from: text(from)!, to: text(to)! }),
       ...textAs('account', account),
     }),
   }),
@@ -224,6 +237,11 @@ const settingsRoutes = [
   }),
   createRoute({
     getParentRoute: () => settings,
+    path: '/notifications',
+    component: lazyRouteComponent(() => import('./pages/settings/notification-settings.tsx'), 'NotificationSettings'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
     path: '/security',
     component: lazyRouteComponent(() => import('./pages/settings/security.tsx'), 'SecuritySettings'),
   }),
@@ -260,10 +278,52 @@ const settingsRoutes = [
   }),
 ]
 
+const admin = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/admin',
+  component: lazyRouteComponent(() => import('./pages/admin/admin.tsx'), 'AdminPage'),
+})
+
+const adminRoutes = [
+  createRoute({
+    getParentRoute: () => admin,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/admin/setup.tsx'), 'SetupPanel'),
+  }),
+  createRoute({
+    getParentRoute: () => admin,
+    path: '/queues',
+    component: lazyRouteComponent(() => import('./pages/admin/queues.tsx'), 'QueuesPanel'),
+  }),
+  createRoute({
+    getParentRoute: () => admin,
+    path: '/users',
+    component: lazyRouteComponent(() => import('./pages/admin/users.tsx'), 'UsersPanel'),
+    validateSearch: ({ page: number, q }): { page?: number; q?: string } => ({ ...page(number), ...textAs('q', q) }),
+  }),
+  createRoute({
+    getParentRoute: () => admin,
+    path: '/users/$id',
+    component: lazyRouteComponent(() => import('./pages/admin/user.tsx'), 'UserPanel'),
+  }),
+  createRoute({
+    getParentRoute: () => admin,
+    path: '/dead-letters',
+    component: lazyRouteComponent(() => import('./pages/admin/logs.tsx'), 'DeadLettersPanel'),
+    validateSearch: ({ page: number }): { page?: number } => page(number),
+  }),
+  createRoute({
+    getParentRoute: () => admin,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('./pages/admin/logs.tsx'), 'AuditPanel'),
+    validateSearch: ({ page: number }): { page?: number } => page(number),
+  }),
+]
+
 export const router = createRouter({
   routeTree: root.addChildren([
     visitors.addChildren(visitorRoutes),
-    signedIn.addChildren([...userRoutes, settings.addChildren(settingsRoutes)]),
+    signedIn.addChildren([...userRoutes, settings.addChildren(settingsRoutes), admin.addChildren(adminRoutes)]),
   ]),
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,

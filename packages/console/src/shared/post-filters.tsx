@@ -2,6 +2,7 @@ import { Grid, MultiSelect, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
+import { useAccountFilter } from '../session/brand.ts'
 import { client } from '../session/session.ts'
 import { PLATFORMS } from './platforms.tsx'
 import { POST_STATUSES, type PostStatus } from './statuses.tsx'
@@ -15,12 +16,10 @@ export interface PostFilters {
 
 const SEARCH_MS = 300
 
-/** Returns the filters as the API takes them. */
-export const toPostQuery = ({ status, account, q }: PostFilters) => ({
-  ...(status?.length && { status }),
-  ...(account && { accounts: [account] }),
-  ...(q && { q }),
-})
+/** Returns the filters as the API takes them, with the accounts of the brand. */
+export function usePostQuery({ status, account, q }: PostFilters) {
+  return { ...(status?.length && { status }), ...useAccountFilter(account), ...(q && { q }) }
+}
 
 interface PostFilterFieldsProps {
   filters: PostFilters

@@ -1,4 +1,5 @@
 import { useUser } from '../session/session.ts'
+import { toWallTime } from './wall-times.ts'
 
 /** Formats instants in the zone of the user's profile and the locale of the browser. All take ISO strings. */
 export function useTimes() {
@@ -12,6 +13,8 @@ export function useTimes() {
     dateTime: format({ dateStyle: 'medium', timeStyle: 'short' }),
     date: format({ dateStyle: 'medium' }),
     time: format({ timeStyle: 'short' }),
+    /** The date of an instant, such as 2026-05-01. */
+    dateOf: (instant: number) => toWallTime(instant, timezone).slice(0, 10),
     day: format({ weekday: 'long', day: 'numeric', month: 'long' }),
   }
 }

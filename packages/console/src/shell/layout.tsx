@@ -1,9 +1,10 @@
-import { AppShell, Burger, Button, Group, ScrollArea, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { AppShell, Box, Burger, Button, Group, ScrollArea, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { PenLine } from 'lucide-react'
 import { useEffect } from 'react'
 import { useLiveUpdates } from '../session/live.ts'
+import { BrandSwitch } from './brand-switch.tsx'
 import { LogInAgain } from './log-in-again.tsx'
 import { Navigation } from './navigation.tsx'
 import { NotificationBell } from './notification-bell.tsx'
@@ -35,6 +36,9 @@ export function Layout() {
               </Group>
             </UnstyledButton>
           </Group>
+          <Box visibleFrom="sm">
+            <BrandSwitch />
+          </Box>
           <Group gap="xs" wrap="nowrap">
             <Button component={Link} to="/compose" leftSection={<PenLine size={16} aria-hidden />} visibleFrom="xs">
               New post
@@ -48,6 +52,9 @@ export function Layout() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm" className="surface" aria-label="Pages">
+        <AppShell.Section hiddenFrom="sm" pb="sm">
+          <BrandSwitch />
+        </AppShell.Section>
         <AppShell.Section grow component={ScrollArea}>
           <Navigation />
         </AppShell.Section>

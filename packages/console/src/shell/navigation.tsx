@@ -5,10 +5,12 @@ import {
   ChartNoAxesCombined,
   CreditCard,
   House,
+  Images,
   ListChecks,
   Newspaper,
   Plug,
   Settings,
+  Wrench,
   type LucideIcon,
 } from 'lucide-react'
 import { Fragment } from 'react'
@@ -27,6 +29,7 @@ const GROUPS: Entry[][] = [
     { to: '/calendar', label: 'Calendar', icon: CalendarDays },
     { to: '/posts', label: 'Posts', icon: Newspaper },
     { to: '/review', label: 'Review', icon: ListChecks },
+    { to: '/media', label: 'Media', icon: Images },
     { to: '/analytics', label: 'Analytics', icon: ChartNoAxesCombined },
   ],
   [
@@ -35,12 +38,12 @@ const GROUPS: Entry[][] = [
     { to: '/settings', label: 'Settings', icon: Settings },
   ],
 ]
-const FOR_ADMINS: Entry[] = []
+const FOR_ADMINS: Entry[] = [{ to: '/admin', label: 'Administration', icon: Wrench }]
 
 export function Navigation() {
   const { role } = useUser()
   const { pathname } = useLocation()
-  const groups = role === 'admin' && FOR_ADMINS.length > 0 ? [...GROUPS, FOR_ADMINS] : GROUPS
+  const groups = role === 'admin' ? [...GROUPS, FOR_ADMINS] : GROUPS
   return groups.map((entries, index) => (
     <Fragment key={entries[0]?.to}>
       {index > 0 && <Divider my="xs" />}

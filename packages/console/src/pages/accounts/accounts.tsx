@@ -6,6 +6,7 @@ import { client } from '../../session/session.ts'
 import { Page } from '../../shared/page.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
 import { AccountCard } from './account-card.tsx'
+import { Brands } from './brands.tsx'
 import { ConnectMenu } from './connect-menu.tsx'
 import { ConnectOutcome } from './connect-outcome.tsx'
 import { Offer } from './offer.tsx'
@@ -37,15 +38,18 @@ export function AccountsPage() {
               Connect an account, and write the first post for it.
             </Empty>
           ) : (
-            <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
-              {list.map((account) => (
-                <AccountCard
-                  key={account._id}
-                  account={account}
-                  others={list.filter(({ _id, platform }) => platform === account.platform && _id !== account._id)}
-                />
-              ))}
-            </SimpleGrid>
+            <>
+              <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
+                {list.map((account) => (
+                  <AccountCard
+                    key={account._id}
+                    account={account}
+                    others={list.filter(({ _id, platform }) => platform === account.platform && _id !== account._id)}
+                  />
+                ))}
+              </SimpleGrid>
+              <Brands accounts={list} />
+            </>
           )
         }
       </QueryView>

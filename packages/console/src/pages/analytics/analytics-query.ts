@@ -1,5 +1,7 @@
-/** What every part of the page asks for. */
+/** What every part of the page asks for: a named period or days of the user's timezone. */
 export interface AnalyticsQuery {
-  period: '7d' | '30d'
+  period?: '7d' | '30d'
+  from?: string
+  to?: string
   accounts?: string[]
 }

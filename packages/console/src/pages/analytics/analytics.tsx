@@ -1,12 +1,16 @@
 import { Button, Group, SegmentedControl, SimpleGrid } from '@mantine/core'
 import '@mantine/charts/styles.layer.css'
+import { DatePickerInput } from '@mantine/dates'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ChartNoAxesCombined } from 'lucide-react'
+import { useState } from 'react'
+import { useAccountFilter, useBrand } from '../../session/brand.ts'
 import { client } from '../../session/session.ts'
 import { Page } from '../../shared/page.tsx'
 import { AccountSelect } from '../../shared/post-filters.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
+import { useTimes } from '../../shared/times.ts'
 import type { AnalyticsQuery } from './analytics-query.ts'
 import { BestHours } from './best-hours.tsx'
 import { Engagement } from './engagement.tsx'
@@ -17,37 +21,53 @@ import { TopPosts } from './top-posts.tsx'
 
 export interface AnalyticsSearch {
   period?: '7d'
+  from?: string
+  to?: string
   account?: string
 }
+
+const DAY_MS = 86_400_000
+/** The API stores and computes no more days. */
+const MAX_DAYS = 400
 
 export function AnalyticsPage() {
   const search = useSearch({ from: '/signed-in/analytics' })
   const navigate = useNavigate({ from: '/analytics' })
+  const { brand } = useBrand()
+  const { dateOf } = useTimes()
+  const { period = '30d', from, to, account } = search
   const query: AnalyticsQuery = {
-    period: search.period ?? '30d',
-    ...(search.account && { accounts: [search.account] }),
+    ...(from !== undefined && to !== undefined ? { from, to } : { period }),
+    ...useAccountFilter(account),
   }
+  /** Replaces the period; the account stays. */
+  const show = (chosen: Omit<AnalyticsSearch, 'account'>) =>
+    void navigate({ search: { ...chosen, ...(account && { account }) }, replace: true })
   const overview = useQuery({
     queryKey: ['analytics', 'overview', query],
     queryFn: () => client.analytics.overview(query),
   })
   return (
-    <Page title="Analytics" lead="How your posts do, and when they do best.">
-      <Group>
+    <Page
+      title={brand ? `Analytics of ${brand.name}` : 'Analytics'}
+      lead={from !== undefined ? `From ${from} to ${to}` : period === '7d' ? 'The last 7 days' : 'The last 30 days'}
+    >
+      <Group className="no-print">
         <SegmentedControl
           aria-label="Period"
-          value={query.period}
-          onChange={(period) =>
-            void navigate({
-              search: ({ period: _, ...rest }) => (period === '7d' ? { ...rest, period } : rest),
-              replace: true,
-            })
+          value={from === undefined ? period : 'days'}
+          onChange={(value) =>
+            value === 'days'
+              ? show({ from: dateOf(Date.now() - 89 * DAY_MS), to: dateOf(Date.now()) })
+              : show(value === '7d' ? { period: value } : {})
           }
           data={[
             { value: '7d', label: '7 days' },
             { value: '30d', label: '30 days' },
+            { value: 'days', label: 'Any days' },
           ]}
         />
+        {from !== undefined && to !== undefined && <Days from={from} to={to} onChange={show} />}
         <AccountSelect
           value={search.account}
           onChange={(account) =>
@@ -57,6 +77,9 @@ export function AnalyticsPage() {
             })
           }
         />
+        <Button variant="default" onClick={() => window.print()}>
+          Print
+        </Button>
       </Group>
       <QueryView query={overview}>
         {(data) =>
@@ -78,7 +101,7 @@ export function AnalyticsPage() {
               <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
                 <Engagement query={query} />
                 <Followers query={query} />
-                <PlatformTable platforms={data.platformPerformance} />
+                <PlatformTable platforms={data.platformPerformance} query={query} />
                 <BestHours query={query} />
               </SimpleGrid>
               <TopPosts query={query} />
@@ -87,5 +110,30 @@ export function AnalyticsPage() {
         }
       </QueryView>
     </Page>
+  )
+}
+
+interface DaysProps {
+  from: string
+  to: string
+  onChange: (days: { from: string; to: string }) => void
+}
+
+/** Both ends are chosen before anything is asked for. */
+function Days({ from, to, onChange }: DaysProps) {
+  const [value, setValue] = useState<[string | null, string | null]>([from, to])
+  return (
+    <DatePickerInput
+      type="range"
+      aria-label="Days"
+      miw={250}
+      value={value}
+      maxDate={new Date()}
+      minDate={new Date(Date.now() - MAX_DAYS * DAY_MS)}
+      onChange={(days) => {
+        setValue(days)
+        if (days[0] !== null && days[1] !== null) onChange({ from: days[0], to: days[1] })
+      }}
+    />
   )
 }

@@ -4,6 +4,7 @@ import { client } from '../../session/session.ts'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import type { AnalyticsQuery } from './analytics-query.ts'
+import { CsvButton } from './csv-button.tsx'
 import { shortDay } from './days.ts'
 
 const HEIGHT = 240
@@ -14,7 +15,7 @@ export function Engagement({ query }: { query: AnalyticsQuery }) {
     queryFn: () => client.analytics.timeline(query),
   })
   return (
-    <Section title="Engagement per day">
+    <Section title="Engagement per day" actions={<CsvButton figures="timeline" query={query} />}>
       <QueryView query={timeline}>
         {(days) => (
           <AreaChart

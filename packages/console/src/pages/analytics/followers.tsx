@@ -6,6 +6,7 @@ import { PLATFORMS, type Platform } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import type { AnalyticsQuery } from './analytics-query.ts'
+import { CsvButton } from './csv-button.tsx'
 import { shortDay } from './days.ts'
 
 const HEIGHT = 240
@@ -22,7 +23,7 @@ const COLORS: Record<Platform, string> = {
 export function Followers({ query }: { query: AnalyticsQuery }) {
   const growth = useQuery({ queryKey: ['analytics', 'growth', query], queryFn: () => client.analytics.growth(query) })
   return (
-    <Section title="Followers">
+    <Section title="Followers" actions={<CsvButton figures="growth" query={query} />}>
       <QueryView query={growth}>
         {(days) => {
           const platforms = (Object.keys(PLATFORMS) as Platform[]).filter((platform) =>

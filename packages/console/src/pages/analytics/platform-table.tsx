@@ -3,12 +3,19 @@ import type { components } from '@postonce/sdk'
 import { Figure } from '../../shared/figure.tsx'
 import { AccountName } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
+import type { AnalyticsQuery } from './analytics-query.ts'
+import { CsvButton } from './csv-button.tsx'
 
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 2 })
 
-export function PlatformTable({ platforms }: { platforms: components['schemas']['PlatformPerformance'][] }) {
+interface PlatformTableProps {
+  platforms: components['schemas']['PlatformPerformance'][]
+  query: AnalyticsQuery
+}
+
+export function PlatformTable({ platforms, query }: PlatformTableProps) {
   return (
-    <Section title="Platforms">
+    <Section title="Platforms" actions={<CsvButton figures="platforms" query={query} />}>
       {platforms.length === 0 ? (
         <Text c="dimmed">No post was published in this period.</Text>
       ) : (

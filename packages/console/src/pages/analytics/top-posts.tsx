@@ -7,6 +7,7 @@ import { AccountName } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import type { AnalyticsQuery } from './analytics-query.ts'
+import { CsvButton } from './csv-button.tsx'
 
 const SHOWN = 10
 
@@ -16,7 +17,7 @@ export function TopPosts({ query }: { query: AnalyticsQuery }) {
     queryFn: () => client.analytics.topPosts({ ...query, limit: SHOWN }),
   })
   return (
-    <Section title="Top posts">
+    <Section title="Top posts" actions={<CsvButton figures="posts/top" query={query} />}>
       <QueryView query={top}>
         {(posts) =>
           posts.length === 0 ? (

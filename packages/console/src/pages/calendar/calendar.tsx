@@ -8,7 +8,7 @@ import { client } from '../../session/session.ts'
 import { showError } from '../../shared/errors.ts'
 import { Page } from '../../shared/page.tsx'
 import { ALLOWED, usePostActions, type ListedPost } from '../../shared/post-actions.tsx'
-import { PostFilterFields, toPostQuery, type PostFilters } from '../../shared/post-filters.tsx'
+import { PostFilterFields, usePostQuery, type PostFilters } from '../../shared/post-filters.tsx'
 import { Failure } from '../../shared/states.tsx'
 import { POST_STATUSES } from '../../shared/statuses.tsx'
 import { useTimes } from '../../shared/times.ts'
@@ -89,7 +89,7 @@ function usePosts(chosen: PostFilters, date: string) {
     from: month.subtract(7, 'day').format('YYYY-MM-DD'),
     to: month.endOf('month').add(7, 'day').format('YYYY-MM-DD'),
   }
-  const filters = { ...range, sortBy: 'date' as const, ...toPostQuery(chosen) }
+  const filters = { ...range, sortBy: 'date' as const, ...usePostQuery(chosen) }
   return useQuery({
     queryKey: ['posts', 'calendar', filters],
     queryFn: async ({ signal }) => {

@@ -27,20 +27,36 @@ export interface Draft {
 
 export const emptyDraft = (accounts: string[]): Draft => ({ text: '', media: [], accounts, variants: {}, at: null })
 
-/** The accounts of a new post: the default accounts that can publish. */
-export const chooseDefaults = (accounts: Pick<Schemas['Account'], '_id' | 'isDefault' | 'health'>[]): string[] =>
-  accounts.filter(({ isDefault, health }) => isDefault && !health.needsReconnection).map(({ _id }) => _id)
+type Brand = Pick<Schemas['Group'], 'accountIds'>
+
+/** The accounts of a new post, of those that can publish: all of the brand, or the default accounts without one. */
+export const chooseDefaults = (
+  accounts: Pick<Schemas['Account'], '_id' | 'isDefault' | 'health'>[],
+  brand: Brand | null = null,
+): string[] =>
+  accounts
+    .filter(({ _id, isDefault }) => (brand === null ? isDefault : brand.accountIds.includes(_id)))
+    .filter(({ health }) => !health.needsReconnection)
+    .map(({ _id }) => _id)
+
+/** Whether accounts of several brands are chosen, and no brand has them all. Accounts without a brand belong to any. */
+export function mixesBrands(chosen: string[], brands: Brand[]): boolean {
+  const branded = chosen.filter((id) => brands.some(({ accountIds }) => accountIds.includes(id)))
+  return branded.length > 0 && !brands.some(({ accountIds }) => branded.every((id) => accountIds.includes(id)))
+}
 
 /** What the address of the page gives to a new post. */
 export interface Given {
   text?: string | undefined
   at?: WallTime | undefined
+  media?: DraftMedia | undefined
 }
 
 /** Returns the draft with what the address gives. A text follows the one that is there. */
-export function withGiven(draft: Draft, { text, at }: Given): Draft {
+export function withGiven(draft: Draft, { text, at, media }: Given): Draft {
   const texts = [draft.text, text ?? ''].filter((part) => part !== '')
-  return { ...draft, text: texts.join('\n\n'), ...(at && { at }) }
+  const isNew = media && draft.media.every(({ storageKey }) => storageKey !== media.storageKey)
+  return { ...draft, text: texts.join('\n\n'), ...(at && { at }), ...(isNew && { media: [...draft.media, media] }) }
 }
 
 /** Whether a post can be made of it: a variant alone is none. */

@@ -1,14 +1,16 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { modals } from '@mantine/modals'
 import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ApiError, type components } from '@postonce/sdk'
+import { useBrand } from '../../session/brand.ts'
 import { client } from '../../session/session.ts'
 import { describeError, showDone } from '../../shared/errors.ts'
 import type { Account } from '../../shared/platforms.tsx'
 import { ALLOWED } from '../../shared/post-actions.tsx'
 import { POST_STATUSES } from '../../shared/statuses.tsx'
 import { isPast } from '../../shared/wall-times.ts'
-import { isEmpty } from './draft.ts'
+import { isEmpty, mixesBrands } from './draft.ts'
 import { ProblemList } from './problems.tsx'
 import { UPLOADS } from './upload.ts'
 import type { DraftState } from './use-draft.ts'
@@ -31,13 +33,15 @@ export function StoreActions({ state, body, accounts, post, isGone, refresh }: S
   const isWaiting = isEditable && post !== undefined && post.status !== 'DRAFT'
   const storing = useStoring({ state, body, post, isEditable, refresh })
   const uploads = useIsMutating({ mutationKey: UPLOADS })
+  const { brands } = useBrand()
+  const isMixed = mixesBrands(draft.accounts, brands)
   const isOver = draft.at !== null && isPast(draft.at)
   const isBlocked = isEmpty(draft) || uploads > 0 || storing.isPending
   const isConflict = isEditable && state.isConflict && !storing.isSuccess
   const isOutdated = storing.error instanceof ApiError && storing.error.status === 412
   const button = (kind: Kind) => ({
     loading: storing.isPending && storing.variables === kind,
-    onClick: () => storing.mutate(kind),
+    onClick: () => (kind === 'publish' && isMixed ? askForBrands(() => storing.mutate(kind)) : storing.mutate(kind)),
   })
   return (
     <Stack>
@@ -108,6 +112,16 @@ export function StoreActions({ state, body, accounts, post, isGone, refresh }: S
       </Group>
     </Stack>
   )
+}
+
+/** A post for two brands is often a mistake. */
+function askForBrands(publish: () => void): void {
+  modals.openConfirmModal({
+    title: 'Publish for several brands?',
+    children: <Text size="sm">The chosen accounts belong to different brands.</Text>,
+    labels: { confirm: 'Publish for all', cancel: 'Back' },
+    onConfirm: publish,
+  })
 }
 
 /** `copy` saves what was typed as a new draft. */

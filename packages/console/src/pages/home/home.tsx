@@ -2,6 +2,7 @@ import { Anchor, Badge, Button, Group, SimpleGrid, Stack, Text } from '@mantine/
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { useAccountFilter, useBrand } from '../../session/brand.ts'
 import { client, useUser } from '../../session/session.ts'
 import { Page } from '../../shared/page.tsx'
 import { AccountName, type Account } from '../../shared/platforms.tsx'
@@ -38,7 +39,11 @@ export function HomePage() {
 }
 
 function Today({ accounts }: { accounts: Account[] }) {
-  const broken = accounts.filter(({ health }) => health.needsReconnection || health.status !== 'active')
+  const { brand } = useBrand()
+  const broken = accounts.filter(
+    ({ _id, health }) =>
+      (health.needsReconnection || health.status !== 'active') && (brand === null || brand.accountIds.includes(_id)),
+  )
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
       <Section title="Next" actions={<More to="/calendar">Calendar</More>}>
@@ -94,7 +99,7 @@ interface PostsProps {
 }
 
 function Posts({ status, order = 'desc', nothing }: PostsProps) {
-  const query = { status, limit: SHOWN, sortBy: 'date' as const, sortOrder: order }
+  const query = { status, limit: SHOWN, sortBy: 'date' as const, sortOrder: order, ...useAccountFilter() }
   const posts = useQuery({ queryKey: ['posts', 'list', query], queryFn: () => client.posts.list(query) })
   return (
     <QueryView query={posts}>

@@ -20,15 +20,14 @@ const TYPES: Record<Notification['type'], { icon: LucideIcon; color: string; lab
   info: { icon: Info, color: 'blue', label: 'Information' },
 }
 
-/** A post has a notification for its creation and for each account; they are shown as one. */
-const PAGE_SIZE = 100
+const PAGE_SIZE = 20
 
 export function NotificationsPage() {
   const { page = 1 } = useSearch({ from: '/signed-in/notifications' })
   const navigate = useNavigate({ from: '/notifications' })
   const queries = useQueryClient()
   const isLive = useIsLive()
-  const query = { page, limit: PAGE_SIZE }
+  const query = { page, limit: PAGE_SIZE, grouped: true }
   const list = useQuery({
     queryKey: ['notifications', 'list', query],
     queryFn: () => client.request('GET', '/api/notifications', { query }),
@@ -41,9 +40,8 @@ export function NotificationsPage() {
     onSettled: changed,
   })
   const reading = useMutation({
-    mutationFn: async (ids: string[]) => {
-      for (const id of ids) await client.request('PATCH', '/api/notifications/{id}/read', { path: { id } })
-    },
+    mutationFn: (id: string) =>
+      client.request('PATCH', '/api/notifications/{id}/read', { path: { id }, query: { grouped: true } }),
     onError: showError,
     onSettled: changed,
   })
@@ -71,8 +69,8 @@ export function NotificationsPage() {
           ) : (
             <Stack>
               <Stack component="ul" gap="xs" m={0} p={0}>
-                {groupByPost(notifications).map((group) => (
-                  <NotificationGroup key={group[0]._id} group={group} read={(ids) => reading.mutate(ids)} />
+                {notifications.map((one) => (
+                  <NotificationGroup key={one._id} latest={one} read={() => reading.mutate(one._id)} />
                 ))}
               </Stack>
               {total > limit && (
@@ -90,47 +88,33 @@ export function NotificationsPage() {
   )
 }
 
-type Group = [Notification, ...Notification[]]
-
-/** The notifications of a post together, in the order of the latest of each. */
-function groupByPost(notifications: Notification[]): Group[] {
-  const groups = new Map<string, Group>()
-  for (const one of notifications) {
-    const key = one.reference.type === 'post' ? one.reference.id : one._id
-    const group = groups.get(key)
-    if (group) group.push(one)
-    else groups.set(key, [one])
-  }
-  return [...groups.values()]
-}
-
-function NotificationGroup({ group, read }: { group: Group; read: (ids: string[]) => void }) {
-  const [latest, ...earlier] = group
-  const unread = group.filter((one) => !one.read).map(({ _id }) => _id)
+/** The notifications of a post as one entry: the newest, and the others folded unless one of them is a problem. */
+function NotificationGroup({ latest, read }: { latest: Notification; read: () => void }) {
+  const { unread = latest.read ? 0 : 1, others = [] } = latest.group ?? {}
   return (
     <Paper component="li" withBorder p="sm" className="surface">
       <Stack gap="xs">
         <Line notification={latest}>
-          {unread.length > 0 && (
-            <Button size="compact-xs" variant="subtle" onClick={() => read(unread)}>
+          {unread > 0 && (
+            <Button size="compact-xs" variant="subtle" onClick={read}>
               Mark as read
             </Button>
           )}
         </Line>
-        {earlier.length > 0 && (
+        {others.length > 0 && (
           <Accordion
             chevronPosition="left"
-            defaultValue={earlier.some(({ type }) => type === 'error') ? 'earlier' : null}
+            defaultValue={others.some(({ type }) => type === 'error') ? 'earlier' : null}
           >
             <Accordion.Item value="earlier" style={{ border: 0 }}>
               <Accordion.Control py={0} px={0}>
                 <Text size="sm" c="dimmed">
-                  {earlier.length} more about this post
+                  {others.length} more about this post
                 </Text>
               </Accordion.Control>
               <Accordion.Panel>
                 <Stack gap="xs">
-                  {earlier.map((one) => (
+                  {others.map((one) => (
                     <Line key={one._id} notification={one} />
                   ))}
                 </Stack>

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { FileSearch } from 'lucide-react'
 import { Page } from '../../shared/page.tsx'
-import { PostFilterFields, toPostQuery, type PostFilters } from '../../shared/post-filters.tsx'
+import { PostFilterFields, usePostQuery, type PostFilters } from '../../shared/post-filters.tsx'
 import { Empty } from '../../shared/states.tsx'
 import { PostList } from './post-list.tsx'
 
@@ -14,7 +14,7 @@ export function PostsPage() {
   const { page = 1, ...filters } = useSearch({ from: '/signed-in/posts' })
   const navigate = useNavigate({ from: '/posts' })
   const filter = (change: PostFilters) => void navigate({ search: { ...filters, ...change }, replace: true })
-  const query = toPostQuery(filters)
+  const query = usePostQuery(filters)
   return (
     <Page title="Posts">
       <PostFilterFields filters={filters} onChange={filter} />

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ListChecks } from 'lucide-react'
+import { useAccountFilter } from '../../session/brand.ts'
 import { Page } from '../../shared/page.tsx'
 import { Empty } from '../../shared/states.tsx'
 import { PostList } from './post-list.tsx'
@@ -9,10 +10,11 @@ import { PostList } from './post-list.tsx'
 export function ReviewPage() {
   const { page = 1 } = useSearch({ from: '/signed-in/review' })
   const navigate = useNavigate({ from: '/review' })
+  const accounts = useAccountFilter()
   return (
     <Page title="Review" lead="Drafts that wait for your decision.">
       <PostList
-        query={{ page, status: ['DRAFT'], sortBy: 'createdAt' }}
+        query={{ page, status: ['DRAFT'], sortBy: 'createdAt', ...accounts }}
         onPage={(number) => void navigate({ search: { page: number } })}
         empty={
           <Empty

@@ -4,6 +4,7 @@ import { Page } from '../../shared/page.tsx'
 
 const TABS = [
   { to: '/settings', label: 'Profile' },
+  { to: '/settings/notifications', label: 'Notifications' },
   { to: '/settings/security', label: 'Security' },
   { to: '/settings/keys', label: 'API keys' },
   { to: '/settings/webhooks', label: 'Webhooks' },
