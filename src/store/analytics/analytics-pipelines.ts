@@ -29,7 +29,7 @@ const COMPLETED = { completedAt: { $max: '$completedAt' }, accountId: { $max: '$
 const ACCOUNT = { accountId: '$accountId' }
 
 /** The fields that are summed, and the fields that are shown. */
-const SUMMED = ['totalEngagement', 'engagementRate', 'impressions', 'reach'] as const
+export const SUMMED = ['totalEngagement', 'engagementRate', 'impressions', 'reach'] as const
 const SHOWN = [
   'likes',
   'shares',

@@ -11,6 +11,7 @@ import {
   followerCounts,
   latestOfPosts,
   latestPairs,
+  SUMMED,
   timelinePairs,
   topPairs,
   type Aggregation,
@@ -45,7 +46,8 @@ export function createAnalyticsReads(connection: Connection) {
   }
 
   return {
-    latestPairs: (scope: Scope, window: Window): Promise<PairMetrics[]> => run(latestPairs(scope, window)),
+    latestPairs: async (scope: Scope, window: Window): Promise<PairMetrics[]> =>
+      (await run<PairMetrics>(latestPairs(scope, window))).filter(isWhole),
 
     topPairs: (scope: Scope, window: Window, sortBy: Ranking, limit: number): Promise<RankedPair[]> =>
       run(topPairs(scope, window, sortBy, limit)),
@@ -66,7 +68,9 @@ export function createAnalyticsReads(connection: Connection) {
       type Row = PairBucket<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
       const rows = await run<Row>(comparedPairs(scope, window, since))
       return {
-        pairs: rows.flatMap((row) => ('pairs' in row ? joinKnownBefore(row) : [])),
+        pairs: rows
+          .flatMap((row) => ('pairs' in row ? joinKnownBefore(row) : []))
+          .map((pair) => ({ ...pair, latest: pair.latest && isWhole(pair.latest) ? pair.latest : null })),
         publishedPosts: rows.flatMap((row) => ('publishedPosts' in row ? row.publishedPosts : []))[0] ?? 0,
         followers: rows.flatMap((row) => ('counted' in row ? row.counted : [])),
       }
@@ -77,6 +81,13 @@ export function createAnalyticsReads(connection: Connection) {
 
     latestOfPosts: (userId: string, postIds: string[]): Promise<PostSnapshot[]> => run(latestOfPosts(userId, postIds)),
   }
+}
+
+/** Whether a pair has everything that sums need. One with an odd record is left out, so that the others are still summed. */
+function isWhole(pair: PairMetrics): boolean {
+  return (
+    pair.completedAt instanceof Date && SUMMED.every((field) => pair[field] === null || typeof pair[field] === 'number')
+  )
 }
 
 interface Pair {

@@ -182,7 +182,8 @@ describe('the analytics of a user with an odd record', () => {
     const { headers } = await signIn(context, { _id: history!.userId })
     await storeHistory(context.database.connection, history!)
     const records = context.database.connection.collection<StoredRecord>(collection)
-    const odd = (await records.findOne({ userId: history!.userId }, { sort: { _id: -1 } }))!
+    // The newest, which every read of snapshots uses.
+    const odd = (await records.findOne({ userId: history!.userId }, { sort: { takenAt: -1, _id: -1 } }))!
     const { userId } = history!
     const readTop = async () => {
       await context.users.raiseAnalyticsVersion(userId)

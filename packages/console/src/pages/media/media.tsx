@@ -118,7 +118,7 @@ function MediaCard({ item }: { item: Media }) {
   const askToDelete = () =>
     modals.openConfirmModal({
       title: `Delete ${originalFilename}?`,
-      children: <Text size="sm">It is gone for good. Posts that are published keep it on their platforms.</Text>,
+      children: <Text size="sm">It is deleted permanently. Posts that are published keep it on their platforms.</Text>,
       labels: { confirm: 'Delete', cancel: 'Back' },
       confirmProps: { color: 'red' },
       onConfirm: () => deleting.mutate(),
