@@ -344,10 +344,13 @@ describe('the OpenAPI document of the post routes', () => {
         Object.entries(methods).map(([method, operation]) => ({ path: `${method} ${path}`, operation })),
       )
     expect(routes.map(({ path }) => path).toSorted()).toEqual([
+      'delete /api/posts/media/{mediaId}',
       'delete /api/posts/{postId}',
       'get /api/posts',
       'get /api/posts/calendar',
       'get /api/posts/counts',
+      'get /api/posts/media',
+      'get /api/posts/media/{mediaId}',
       'get /api/posts/{postId}',
       'get /api/posts/{postId}/status',
       'get /api/posts/{postId}/timeline',
