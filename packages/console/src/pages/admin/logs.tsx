@@ -2,6 +2,7 @@ import { Anchor, Button, Table } from '@mantine/core'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Inbox, ScrollText } from 'lucide-react'
+import { DataTable } from '../../shared/data-table.tsx'
 import { client } from '../../session/session.ts'
 import { showDone, showError } from '../../shared/errors.ts'
 import { AccountName } from '../../shared/platforms.tsx'
@@ -38,42 +39,30 @@ export function DeadLettersPanel() {
             </Empty>
           ) : (
             <>
-              <Table.ScrollContainer minWidth={560}>
-                <Table verticalSpacing="xs">
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>Of</Table.Th>
-                      <Table.Th>Reason</Table.Th>
-                      <Table.Th>Last</Table.Th>
-                      <Table.Th>Action</Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {list.map(({ _id, platform, type, reason, count, lastAt }) => (
-                      <Table.Tr key={_id}>
-                        <Table.Td>
-                          <AccountName platform={platform} name={null} />
-                          {type === 'post' ? 'A post' : 'Followers'}
-                        </Table.Td>
-                        <Table.Td className="user-text">
-                          {reason} ({count} times)
-                        </Table.Td>
-                        <Table.Td>{fromNow(lastAt)}</Table.Td>
-                        <Table.Td>
-                          <Button
-                            size="compact-xs"
-                            variant="default"
-                            loading={replaying.isPending && replaying.variables === _id}
-                            onClick={() => replaying.mutate(_id)}
-                          >
-                            Collect again
-                          </Button>
-                        </Table.Td>
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
+              <DataTable head={['Of', 'Reason', 'Last', 'Action']}>
+                {list.map(({ _id, platform, type, reason, count, lastAt }) => (
+                  <Table.Tr key={_id}>
+                    <Table.Td>
+                      <AccountName platform={platform} name={null} />
+                      {type === 'post' ? 'A post' : 'Followers'}
+                    </Table.Td>
+                    <Table.Td className="user-text">
+                      {reason} ({count} times)
+                    </Table.Td>
+                    <Table.Td>{fromNow(lastAt)}</Table.Td>
+                    <Table.Td>
+                      <Button
+                        size="compact-xs"
+                        variant="default"
+                        loading={replaying.isPending && replaying.variables === _id}
+                        onClick={() => replaying.mutate(_id)}
+                      >
+                        Collect again
+                      </Button>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
               <PageTurner
                 page={page}
                 isFull={list.length === PAGE_SIZE}
@@ -107,32 +96,20 @@ export function AuditPanel() {
             </Empty>
           ) : (
             <>
-              <Table.ScrollContainer minWidth={560}>
-                <Table verticalSpacing="xs">
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>When</Table.Th>
-                      <Table.Th>Admin</Table.Th>
-                      <Table.Th>Action</Table.Th>
-                      <Table.Th>User</Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {list.map(({ _id, at, actorId, action, subjectId }) => (
-                      <Table.Tr key={_id}>
-                        <Table.Td>{dateTime(at)}</Table.Td>
-                        <Table.Td>{actorId}</Table.Td>
-                        <Table.Td>{action}</Table.Td>
-                        <Table.Td>
-                          <Anchor component={Link} to={`/admin/users/${subjectId}`} size="sm">
-                            {subjectId}
-                          </Anchor>
-                        </Table.Td>
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
+              <DataTable head={['When', 'Admin', 'Action', 'User']}>
+                {list.map(({ _id, at, actorId, action, subjectId }) => (
+                  <Table.Tr key={_id}>
+                    <Table.Td>{dateTime(at)}</Table.Td>
+                    <Table.Td>{actorId}</Table.Td>
+                    <Table.Td>{action}</Table.Td>
+                    <Table.Td>
+                      <Anchor component={Link} to={`/admin/users/${subjectId}`} size="sm">
+                        {subjectId}
+                      </Anchor>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
               <PageTurner
                 page={page}
                 isFull={list.length === PAGE_SIZE}

@@ -3,6 +3,7 @@ import '@mantine/charts/styles.layer.css'
 import { Alert, Badge, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
+import { DataTable } from '../../shared/data-table.tsx'
 import { client } from '../../session/session.ts'
 import { Figure } from '../../shared/figure.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -113,36 +114,24 @@ function TaskQueues({ queues }: { queues: components['schemas']['TaskQueue'][] |
       {queues === null ? (
         <Alert color="red">Temporal does not answer.</Alert>
       ) : (
-        <Table.ScrollContainer minWidth={560}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Queue</Table.Th>
-                <Table.Th>State</Table.Th>
-                <Table.Th ta="right">Waiting tasks</Table.Th>
-                <Table.Th>Workers</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {queues.map(({ queue, kind, isServed, backlog, pollers }) => (
-                <Table.Tr key={`${queue} ${kind}`}>
-                  <Table.Td>
-                    {queue}, {kind}
-                  </Table.Td>
-                  <Table.Td>
-                    <Badge variant="light" color={isServed ? 'teal' : 'red'}>
-                      {isServed ? 'Served' : 'No worker'}
-                    </Badge>
-                  </Table.Td>
-                  <Table.Td ta="right">
-                    <Figure value={backlog} />
-                  </Table.Td>
-                  <Table.Td>{[...new Set(pollers.map(({ identity }) => identity))].join(', ')}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <DataTable head={['Queue', 'State', '>Waiting tasks', 'Workers']}>
+          {queues.map(({ queue, kind, isServed, backlog, pollers }) => (
+            <Table.Tr key={`${queue} ${kind}`}>
+              <Table.Td>
+                {queue}, {kind}
+              </Table.Td>
+              <Table.Td>
+                <Badge variant="light" color={isServed ? 'teal' : 'red'}>
+                  {isServed ? 'Served' : 'No worker'}
+                </Badge>
+              </Table.Td>
+              <Table.Td ta="right">
+                <Figure value={backlog} />
+              </Table.Td>
+              <Table.Td>{[...new Set(pollers.map(({ identity }) => identity))].join(', ')}</Table.Td>
+            </Table.Tr>
+          ))}
+        </DataTable>
       )}
     </Section>
   )

@@ -3,6 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Search, UserSearch } from 'lucide-react'
+import { DataTable } from '../../shared/data-table.tsx'
 import { client } from '../../session/session.ts'
 import { Section } from '../../shared/section.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
@@ -43,40 +44,28 @@ export function UsersPanel() {
             </Empty>
           ) : (
             <>
-              <Table.ScrollContainer minWidth={560}>
-                <Table verticalSpacing="xs">
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>User</Table.Th>
-                      <Table.Th>Plan</Table.Th>
-                      <Table.Th>Posts</Table.Th>
-                      <Table.Th>Last login</Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {list.map(({ _id, name, email, role, isDisabled, subscription, usage, limits, lastLogin }) => (
-                      <Table.Tr key={_id}>
-                        <Table.Td>
-                          <Anchor component={Link} to={`/admin/users/${_id}`}>
-                            {name}
-                          </Anchor>{' '}
-                          {email} {role === 'admin' && <Badge variant="light">Admin</Badge>}{' '}
-                          {isDisabled && (
-                            <Badge variant="light" color="red">
-                              Disabled
-                            </Badge>
-                          )}
-                        </Table.Td>
-                        <Table.Td>{subscription.plan}</Table.Td>
-                        <Table.Td>
-                          {usage.postsCreated} of {limits.maxPosts}
-                        </Table.Td>
-                        <Table.Td>{lastLogin ? fromNow(lastLogin) : 'never'}</Table.Td>
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
+              <DataTable head={['User', 'Plan', 'Posts', 'Last login']}>
+                {list.map(({ _id, name, email, role, isDisabled, subscription, usage, limits, lastLogin }) => (
+                  <Table.Tr key={_id}>
+                    <Table.Td>
+                      <Anchor component={Link} to={`/admin/users/${_id}`}>
+                        {name}
+                      </Anchor>{' '}
+                      {email} {role === 'admin' && <Badge variant="light">Admin</Badge>}{' '}
+                      {isDisabled && (
+                        <Badge variant="light" color="red">
+                          Disabled
+                        </Badge>
+                      )}
+                    </Table.Td>
+                    <Table.Td>{subscription.plan}</Table.Td>
+                    <Table.Td>
+                      {usage.postsCreated} of {limits.maxPosts}
+                    </Table.Td>
+                    <Table.Td>{lastLogin ? fromNow(lastLogin) : 'never'}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
               <PageTurner
                 page={page}
                 isFull={list.length === PAGE_SIZE}

@@ -1,6 +1,7 @@
 import { Anchor, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { DataTable } from '../../shared/data-table.tsx'
 import { client } from '../../session/session.ts'
 import { Figure } from '../../shared/figure.tsx'
 import { AccountName } from '../../shared/platforms.tsx'
@@ -23,41 +24,25 @@ export function TopPosts({ query }: { query: AnalyticsQuery }) {
           posts.length === 0 ? (
             <Text c="dimmed">No post was published in this period.</Text>
           ) : (
-            <Table.ScrollContainer minWidth={560}>
-              <Table verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Post</Table.Th>
-                    <Table.Th>Where</Table.Th>
-                    <Table.Th ta="right">Likes</Table.Th>
-                    <Table.Th ta="right">Comments</Table.Th>
-                    <Table.Th ta="right">Shares</Table.Th>
-                    <Table.Th ta="right">Engagement</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {posts.map(({ _id, postId, platform, metrics, derived, postDetails }) => (
-                    <Table.Tr key={_id}>
-                      <Table.Td maw={360}>
-                        <Anchor component={Link} to={`/posts/${postId}`} c="inherit" lineClamp={1}>
-                          {postDetails.content.text || 'Without text'}
-                        </Anchor>
-                      </Table.Td>
-                      <Table.Td>
-                        <AccountName platform={platform} name={null} />
-                      </Table.Td>
-                      {[metrics.likes, metrics.comments, metrics.shares, derived.totalEngagement].map(
-                        (value, index) => (
-                          <Table.Td key={index} ta="right">
-                            <Figure value={value} />
-                          </Table.Td>
-                        ),
-                      )}
-                    </Table.Tr>
+            <DataTable head={['Post', 'Where', '>Likes', '>Comments', '>Shares', '>Engagement']}>
+              {posts.map(({ _id, postId, platform, metrics, derived, postDetails }) => (
+                <Table.Tr key={_id}>
+                  <Table.Td maw={360}>
+                    <Anchor component={Link} to={`/posts/${postId}`} c="inherit" lineClamp={1}>
+                      {postDetails.content.text || 'Without text'}
+                    </Anchor>
+                  </Table.Td>
+                  <Table.Td>
+                    <AccountName platform={platform} name={null} />
+                  </Table.Td>
+                  {[metrics.likes, metrics.comments, metrics.shares, derived.totalEngagement].map((value, index) => (
+                    <Table.Td key={index} ta="right">
+                      <Figure value={value} />
+                    </Table.Td>
                   ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+                </Table.Tr>
+              ))}
+            </DataTable>
           )
         }
       </QueryView>

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import { useState } from 'react'
+import { DataTable } from '../../shared/data-table.tsx'
 import { client } from '../../session/session.ts'
 import { showError } from '../../shared/errors.ts'
 import { Section } from '../../shared/section.tsx'
@@ -168,47 +169,36 @@ function Rows({ id, state }: { id: string; state: Import['state'] }) {
       {rows.isError && <Failure error={rows.error} retry={() => void rows.refetch()} />}
       {rows.isPending && <Loading />}
       {rows.data && (
-        <Table.ScrollContainer minWidth={560}>
-          <Table verticalSpacing="xs">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Row</Table.Th>
-                <Table.Th>Status</Table.Th>
-                <Table.Th>Post</Table.Th>
+        <DataTable head={['Row', 'Status', 'Post']}>
+          {rows.data.pages
+            .flatMap((page) => page.rows)
+            .map(({ row, status: now, post, postId, errors, warnings, conflicts }) => (
+              <Table.Tr key={row}>
+                <Table.Td>{row}</Table.Td>
+                <Table.Td>
+                  <Badge variant="light" color={ROW_STATUSES[now].color}>
+                    {ROW_STATUSES[now].label}
+                  </Badge>
+                </Table.Td>
+                <Table.Td>
+                  {postId ? (
+                    <Anchor component={Link} to={`/posts/${postId}`} size="sm">
+                      Open the post
+                    </Anchor>
+                  ) : (
+                    <Text size="sm" lineClamp={2} className="user-text">
+                      {textOf(post)}
+                    </Text>
+                  )}
+                  {[...errors, ...conflicts, ...warnings].map(({ message }, index) => (
+                    <Text key={index} size="sm" c="dimmed" className="user-text">
+                      {message}
+                    </Text>
+                  ))}
+                </Table.Td>
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {rows.data.pages
-                .flatMap((page) => page.rows)
-                .map(({ row, status: now, post, postId, errors, warnings, conflicts }) => (
-                  <Table.Tr key={row}>
-                    <Table.Td>{row}</Table.Td>
-                    <Table.Td>
-                      <Badge variant="light" color={ROW_STATUSES[now].color}>
-                        {ROW_STATUSES[now].label}
-                      </Badge>
-                    </Table.Td>
-                    <Table.Td>
-                      {postId ? (
-                        <Anchor component={Link} to={`/posts/${postId}`} size="sm">
-                          Open the post
-                        </Anchor>
-                      ) : (
-                        <Text size="sm" lineClamp={2} className="user-text">
-                          {textOf(post)}
-                        </Text>
-                      )}
-                      {[...errors, ...conflicts, ...warnings].map(({ message }, index) => (
-                        <Text key={index} size="sm" c="dimmed" className="user-text">
-                          {message}
-                        </Text>
-                      ))}
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+            ))}
+        </DataTable>
       )}
       {rows.hasNextPage && (
         <Button

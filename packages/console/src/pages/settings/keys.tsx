@@ -1,22 +1,11 @@
-import {
-  Button,
-  Checkbox,
-  Code,
-  CopyButton,
-  Group,
-  SimpleGrid,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  VisuallyHidden,
-} from '@mantine/core'
+import { Button, Checkbox, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { DatePickerInput } from '@mantine/dates'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { KeyRound } from 'lucide-react'
+import { DataTable } from '../../shared/data-table.tsx'
 import { client } from '../../session/session.ts'
 import { problemsByField, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
@@ -76,46 +65,31 @@ export function KeySettings() {
               Make one for each program, so that you can end them one by one.
             </Empty>
           ) : (
-            <Table.ScrollContainer minWidth={560}>
-              <Table verticalSpacing="sm">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Name</Table.Th>
-                    <Table.Th>May</Table.Th>
-                    <Table.Th>Last used</Table.Th>
-                    <Table.Th>Ends</Table.Th>
-                    <Table.Th>
-                      <VisuallyHidden>Actions</VisuallyHidden>
-                    </Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {list.map(({ id, name, hint, scopes, lastUsedAt, expiresAt }) => (
-                    <Table.Tr key={id}>
-                      <Table.Td>
-                        {name}
-                        <br />
-                        <Code>{hint}</Code>
-                      </Table.Td>
-                      <Table.Td>{scopes.map((scope) => SCOPES[scope]).join(', ')}</Table.Td>
-                      <Table.Td>{lastUsedAt ? fromNow(lastUsedAt) : 'never'}</Table.Td>
-                      <Table.Td>{expiresAt ? date(expiresAt) : 'never'}</Table.Td>
-                      <Table.Td ta="right">
-                        <Button
-                          size="compact-xs"
-                          variant="subtle"
-                          color="red"
-                          loading={deleting.isPending && deleting.variables === id}
-                          onClick={() => askToDelete(id, name)}
-                        >
-                          Delete
-                        </Button>
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <DataTable head={['Name', 'May', 'Last used', 'Ends', 'Actions']}>
+              {list.map(({ id, name, hint, scopes, lastUsedAt, expiresAt }) => (
+                <Table.Tr key={id}>
+                  <Table.Td>
+                    {name}
+                    <br />
+                    <Code>{hint}</Code>
+                  </Table.Td>
+                  <Table.Td>{scopes.map((scope) => SCOPES[scope]).join(', ')}</Table.Td>
+                  <Table.Td>{lastUsedAt ? fromNow(lastUsedAt) : 'never'}</Table.Td>
+                  <Table.Td>{expiresAt ? date(expiresAt) : 'never'}</Table.Td>
+                  <Table.Td ta="right">
+                    <Button
+                      size="compact-xs"
+                      variant="subtle"
+                      color="red"
+                      loading={deleting.isPending && deleting.variables === id}
+                      onClick={() => askToDelete(id, name)}
+                    >
+                      Delete
+                    </Button>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
           )
         }
       </QueryView>

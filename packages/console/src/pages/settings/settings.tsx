@@ -1,6 +1,4 @@
-import { Tabs } from '@mantine/core'
-import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
-import { Page } from '../../shared/page.tsx'
+import { TabbedPage } from '../../shared/tabbed-page.tsx'
 
 const TABS = [
   { to: '/settings', label: 'Profile' },
@@ -12,25 +10,6 @@ const TABS = [
   { to: '/settings/data', label: 'Your data' },
 ] as const
 
-/** The tabs of the settings, each with an address of its own. */
 export function SettingsPage() {
-  const { pathname } = useLocation()
-  const navigate = useNavigate()
-  const active = TABS.findLast(({ to }) => pathname.startsWith(to)) ?? TABS[0]
-  return (
-    <Page title="Settings">
-      <Tabs value={active.to} onChange={(to) => void navigate({ to: to as (typeof TABS)[number]['to'] })}>
-        <Tabs.List style={{ flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }}>
-          {TABS.map(({ to, label }) => (
-            <Tabs.Tab key={to} value={to} style={{ flex: 'none' }}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={active.to} pt="lg">
-          <Outlet />
-        </Tabs.Panel>
-      </Tabs>
-    </Page>
-  )
+  return <TabbedPage title="Settings" tabs={TABS} />
 }
