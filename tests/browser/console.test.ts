@@ -164,6 +164,8 @@ describe('the console', () => {
     const day = (date: number) => new Date(Date.UTC(year, month, date)).toISOString().slice(0, 10)
     const text = unique('dragged')
     const postId = await create({ content: { text }, scheduledAt: `${day(14)}T09:30:00Z` })
+    // High enough to drag without scrolling.
+    await page.setViewportSize({ width: 1_280, height: 1_400 })
     await page.goto(`${world.url}/calendar?date=${day(14)}`)
     const event = page.getByRole('button', { name: text })
     await event.dragTo(page.locator('.mantine-MonthView-monthViewDay').filter({ hasText: /^16/ }))
@@ -235,13 +237,13 @@ describe('the console', () => {
     ] as const) {
       await press(page, 'New brand')
       await page.getByRole('textbox', { name: 'Name' }).fill(name)
-      await page.getByRole('textbox', { name: 'Accounts' }).click()
+      await page.getByRole('dialog').getByRole('combobox', { name: 'Accounts' }).click()
       await page.getByRole('option', { name: `Bluesky ${account}` }).click()
       await page.keyboard.press('Tab')
       await press(page, 'Save')
       await page.getByRole('region', { name: 'Brands' }).getByText(name).waitFor()
     }
-    await page.getByRole('banner').getByRole('textbox', { name: 'Brand' }).click()
+    await page.getByRole('banner').getByRole('combobox', { name: 'Brand' }).click()
     await page.getByRole('option', { name: 'North' }).click()
     await open(page, 'Review')
     await page.getByText(texts.branded).waitFor()
@@ -260,7 +262,7 @@ describe('the console', () => {
   it('switches off mails of a kind, and not what must stay', async () => {
     const { page, call } = await world.newUser('/settings/notifications')
     const mail = page.getByRole('switch', { name: 'A post fails, or a part of it: Mail' })
-    await mail.uncheck()
+    await mail.click()
     await expect
       .poll(async () => (await call('GET', '/api/notifications/preferences')).body.data.preferences.postFailed, PATIENT)
       .toMatchObject({ list: true, mail: false })
@@ -360,7 +362,7 @@ it('the pages of the operator have no barriers, and change a user', async () => 
   }
   const other = await world.service.logIn()
   await page.getByRole('textbox', { name: 'Search users' }).fill(other.secrets.email)
-  await page.getByRole('link', { name: 'Test User' }).click()
+  await page.getByRole('row', { name: other.secrets.email }).getByRole('link').click()
   await page.waitForURL(`${world.url}/admin/users/${other.userId}`)
   await page.getByRole('textbox', { name: /^Posts/ }).fill('77')
   await press(page, 'Save')

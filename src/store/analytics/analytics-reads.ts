@@ -72,7 +72,7 @@ export function createAnalyticsReads(connection: Connection) {
           .flatMap((row) => ('pairs' in row ? joinKnownBefore(row) : []))
           .map((pair) => ({ ...pair, latest: pair.latest && isWhole(pair.latest) ? pair.latest : null })),
         publishedPosts: rows.flatMap((row) => ('publishedPosts' in row ? row.publishedPosts : []))[0] ?? 0,
-        followers: rows.flatMap((row) => ('counted' in row ? row.counted : [])),
+        followers: rows.flatMap((row) => ('counted' in row && isCount(row.counted.followers) ? row.counted : [])),
       }
     },
 
@@ -82,6 +82,9 @@ export function createAnalyticsReads(connection: Connection) {
     latestOfPosts: (userId: string, postIds: string[]): Promise<PostSnapshot[]> => run(latestOfPosts(userId, postIds)),
   }
 }
+
+/** Whether a stored count is a number, or null for unknown. */
+const isCount = (value: unknown): boolean => value === null || typeof value === 'number'
 
 /** Whether a pair has everything that sums need. One with an odd record is left out, so that the others are still summed. */
 function isWhole(pair: PairMetrics): boolean {
