@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
+import { inject } from 'vitest'
 import { startFrontend } from '../../sandbox/frontend.ts'
 import { freePort } from '../../sandbox/servers/process.ts'
+import { buildConsole } from '../../scripts/build-console.ts'
 import type { Config } from '../../src/config/schema.ts'
 import { NO_LIMITS } from '../support/delivery-world.ts'
 import { startServiceInProcess } from '../support/service-in-process.ts'
@@ -13,7 +15,12 @@ export async function startBrowserWorld(settings: (publicUrl: string) => Partial
   const browser = await startBrowser()
   const port = await freePort()
   const publicUrl = `http://localhost:${port}`
-  const frontend = await startFrontend(publicUrl)
+  const frontend = await startFrontend({
+    folder: await buildConsole(),
+    apiUrl: publicUrl,
+    storageUrl: inject('servers').s3.endpoint,
+    port: await freePort(),
+  })
   const context = await testContext({
     ...NO_LIMITS,
     PUBLIC_URL: publicUrl,
