@@ -1,40 +1,20 @@
-import { readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { extname } from 'node:path'
-import { closeServer, listenOnLoopback } from './platforms/listen.ts'
+import Fastify from 'fastify'
+import { consolePages } from '../src/api/console/console.ts'
+import { routing } from '../src/api/plugins/routing.ts'
 
-const FOLDER = new URL('frontend/', import.meta.url)
-
-const TYPES: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css' }
-const FILES = Object.fromEntries(
-  readdirSync(FOLDER).flatMap((file) => {
-    const type = TYPES[extname(file)]
-    return type ? [[`/${file}`, { file, type }]] : []
-  }),
-)
-/** The page is served at every other path, because the service redirects browsers to several paths. */
-const PAGE = { file: 'index.html', type: 'text/html' }
-
-/** What the page mentions of the sandbox around it. */
-interface Surroundings {
-  /** The page that creates Bluesky accounts. */
-  startPage?: string
-  /** A Mastodon server that users can name. */
-  secondMastodon?: string
+export interface FrontendOptions {
+  /** The built console. */
+  folder: string
+  apiUrl: string
+  storageUrl: string
+  port: number
 }
 
-/** Serves the sample frontend: accounts, posts, live notifications and analytics. */
-export async function startFrontend(api: string, port = 0, { startPage = '', secondMastodon = '' }: Surroundings = {}) {
-  const values: Record<string, string> = { api, startPage, secondMastodon }
-  const server = createServer(({ url = '/' }, response) => {
-    const { file, type } = FILES[url.split('?', 1)[0]!] ?? PAGE
-    void readFile(new URL(file, FOLDER), 'utf8').then((text) => {
-      response
-        .writeHead(200, { 'content-type': `${type}; charset=utf-8` })
-        .end(text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? ''))
-    })
-  })
-  const { port: settled } = new URL(await listenOnLoopback(server, port))
-  return { url: `http://localhost:${settled}`, stop: () => closeServer(server) }
+/** Serves the console at an origin of its own, as a static host does. */
+export async function startFrontend({ folder, apiUrl, storageUrl, port }: FrontendOptions) {
+  const app = Fastify({ forceCloseConnections: true })
+  await app.register(routing)
+  await app.register(consolePages, { folder, isOwnOrigin: false, apiUrl, storageUrls: [storageUrl] })
+  await app.listen({ host: '127.0.0.1', port })
+  return { url: `http://localhost:${port}`, stop: () => app.close() }
 }

@@ -100,7 +100,7 @@ export function createSandbox(options: Options) {
       stops.push(async () => Promise.all((await group.catch(() => [])).map(({ stop }) => stop())))
     }
     stops.push(async () => (await startingSecond.catch(() => null))?.stop())
-    const [mongod, temporal, storage, platforms, secondMastodon, services] = await Promise.all([
+    const [mongod, temporal, storage, platforms, secondMastodon, services, folder] = await Promise.all([
       run('mongod', 'MongoDB', (signal) =>
         startMongod({
           program: programs.mongod,
@@ -134,12 +134,15 @@ export function createSandbox(options: Options) {
       starting,
       startingSecond,
       startingServices,
+      buildConsole(),
     ])
     const postServers = listPostServers(platforms, secondMastodon)
     const page = await startStartPage(postServers, services, ports.startPage)
-    const frontend = await startFrontend(`http://localhost:${ports.api}`, ports.frontend, {
-      startPage: page.url,
-      secondMastodon: secondMastodon.url,
+    const frontend = await startFrontend({
+      folder,
+      apiUrl: `http://localhost:${ports.api}`,
+      storageUrl: storage.current().endpoint,
+      port: ports.frontend,
     })
     stops.push(page.stop, frontend.stop)
     const shown = { startPage: page.url, frontend: frontend.url }
@@ -253,8 +256,8 @@ export function createSandbox(options: Options) {
     async start(): Promise<Started> {
       const { settings, moved } = await resolveSettings(options)
       const programs = await findPrograms()
-      const [servers] = await step('MongoDB, Temporal, object storage, the platforms and the console', () =>
-        Promise.all([startServers(settings, programs), buildConsole()]),
+      const servers = await step('MongoDB, Temporal, object storage, the platforms and the console', () =>
+        startServers(settings, programs),
       )
       const { current, env } = await step('Schema, API and worker', () => startService(settings, servers))
       await ensureApiKey(current().api, dir, settings)
