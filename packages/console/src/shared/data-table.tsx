@@ -12,7 +12,7 @@ interface DataTableProps {
 /** A table that scrolls sideways on a narrow page. */
 export function DataTable({ head, minWidth = 560, children }: DataTableProps) {
   return (
-    <Table.ScrollContainer minWidth={minWidth}>
+    <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>

@@ -1,4 +1,4 @@
-import { Badge, Code, Group, Stack, Text } from '@mantine/core'
+import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
@@ -48,7 +48,7 @@ export function SetupPanel() {
           <Stack component="ul" gap="md" m={0} p={0}>
             {entries
               .toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state))
-              .map(({ part, state, effect, problem, nextStep, settings }) => (
+              .map(({ part, state, effect, problem, nextStep }) => (
                 <Stack key={part} component="li" gap={2} display="flex">
                   <Group gap="sm">
                     <Badge variant="light" color={STATES[state].color} w={88}>
@@ -62,11 +62,7 @@ export function SetupPanel() {
                       {problem}
                     </Text>
                   )}
-                  {nextStep && (
-                    <Text size="sm">
-                      {nextStep} {settings.length > 0 && <Code>{settings.join(', ')}</Code>}
-                    </Text>
-                  )}
+                  {nextStep && <Text size="sm">{nextStep}</Text>}
                 </Stack>
               ))}
           </Stack>

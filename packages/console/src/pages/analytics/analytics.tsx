@@ -125,7 +125,6 @@ function Days({ from, to, onChange }: DaysProps) {
   return (
     <DatePickerInput
       type="range"
-      aria-label="Days"
       miw={250}
       value={value}
       maxDate={new Date()}

@@ -30,8 +30,12 @@ export interface MediaSearch {
 }
 
 const PAGE_SIZE = 24
-const megabytes = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
-const toSize = (bytes: number) => `${megabytes.format(bytes / 1_000_000)} MB`
+const inUnit = (unit: 'kilobyte' | 'megabyte') =>
+  new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: 1 })
+const kilobytes = inUnit('kilobyte')
+const megabytes = inUnit('megabyte')
+const toSize = (bytes: number) =>
+  bytes < 1_000_000 ? kilobytes.format(bytes / 1_000) : megabytes.format(bytes / 1_000_000)
 
 export function MediaPage() {
   const search = useSearch({ from: '/signed-in/media' })

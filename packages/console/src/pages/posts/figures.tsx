@@ -52,7 +52,7 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
         </Button>
       }
     >
-      <Table.ScrollContainer minWidth={420}>
+      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table>
           <Table.Thead>
             <Table.Tr>

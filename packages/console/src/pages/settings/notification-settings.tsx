@@ -37,7 +37,7 @@ export function NotificationSettings() {
     <Section title="Notifications" lead="What you want to hear about, and how.">
       <QueryView query={preferences}>
         {({ preferences: all, required }) => (
-          <Table.ScrollContainer minWidth={480}>
+          <Table.ScrollContainer minWidth={480} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
             <Table verticalSpacing="sm">
               <Table.Thead>
                 <Table.Tr>
