@@ -82,8 +82,8 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
     client.accounts.update((await client.accounts.list())[0]!._id, { label: 'Brand' }),
   'accounts.refresh': async ({ client }) => client.accounts.refresh((await client.accounts.list())[0]!._id),
   'accounts.disconnect': ({ client, refused }) => refused(client.accounts.disconnect('0'.repeat(24))),
-  'groups.create': ({ group }) => group(),
   'groups.list': ({ client }) => client.groups.list(),
+  'groups.create': ({ group }) => group(),
   'groups.get': async ({ client, group }) => client.groups.get(await group()),
   'groups.update': async ({ client, group }) => {
     const { id, etag } = await client.groups.get(await group())

@@ -2,7 +2,7 @@ import type { components } from '@postonce/sdk'
 import { notifications } from '@mantine/notifications'
 import { useEffect, useSyncExternalStore } from 'react'
 import { apiUrl } from '../shared/page-settings.ts'
-import { queryClient } from './query-client.ts'
+import { queryClient, reportFailure } from './query-client.ts'
 import { client, currentAccessToken } from './session.ts'
 
 type Notification = components['schemas']['Notification']
@@ -43,7 +43,11 @@ async function follow(signal: AbortSignal): Promise<void> {
   for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
     const wasReady = await client.request('GET', '/api/auth/me', { signal }).then(
       () => listen(signal),
-      () => false,
+      (error: unknown) => {
+        // The session may have ended elsewhere.
+        reportFailure(error)
+        return false
+      },
     )
     setLive(false)
     if (wasReady) wait = FIRST_WAIT_MS

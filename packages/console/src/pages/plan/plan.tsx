@@ -9,12 +9,16 @@ import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { useTimes } from '../../shared/times.ts'
 
+/** Read again, because not every change of a plan sends a notification. */
+const CHANGES_MS = 5_000
+
 type Status = components['schemas']['SubscriptionStatus']
 
 export function PlanPage() {
   const subscription = useQuery({
     queryKey: ['subscription'],
     queryFn: () => client.request('GET', '/api/payments/status'),
+    refetchInterval: CHANGES_MS,
   })
   return (
     <Page title="Plan" lead="What your plan allows, and what you have used.">
