@@ -6,7 +6,7 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { presentRecord } from '../auth/present.ts'
 import { UserRecord } from '../auth/schema.ts'
 import { operation } from '../openapi/operation.ts'
-import { parseFilters } from '../posts/list-query.ts'
+import { toPostFilter } from '../posts/list-query.ts'
 import { presentListedPost } from '../posts/present.ts'
 import { PostList } from '../posts/schemas/list.ts'
 import { presentAll } from '../shared/odd-records.ts'
@@ -67,7 +67,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       const { posts, total } = await listPostsAsAdmin(context, toActor(request), params.id, {
         ...page,
         ...{ sortBy: query.sortBy, sortOrder: query.sortOrder },
-        ...parseFilters(query, user.timezone),
+        ...(await toPostFilter(context, params.id, query, user.timezone)),
       })
       const listed = presentAll(posts, (post) => presentListedPost(post, null), log)
       return { message: 'Posts found', data: { posts: listed, ...toPageResult(total, page) } }

@@ -10,7 +10,7 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../domain/shared/times.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import type { Scope } from '../../store/analytics/analytics-pipelines.ts'
-import { parseRange } from '../posts/list-query.ts'
+import { findFilteredAccounts, parseRange } from '../posts/list-query.ts'
 import type { RequestUser } from '../shared/identity.ts'
 import { presentAll } from '../shared/odd-records.ts'
 import { createResponseCache } from './response-cache.ts'
@@ -28,6 +28,8 @@ export interface ReadQuery {
   platform?: Platform
   /** Account ids. */
   accounts?: string[]
+  /** Ids or names of groups. */
+  group?: string[]
 }
 
 interface TopQuery extends ReadQuery {
@@ -38,7 +40,7 @@ interface TopQuery extends ReadQuery {
 type AnalyticsUser = Pick<RequestUser, 'userId' | 'timezone' | 'analyticsVersion'>
 
 /** Computes the analytics responses of a user and caches them until new data is stored. */
-export function createAnalyticsReader({ accounts, analytics, clock, config, logger }: Context) {
+export function createAnalyticsReader({ accounts, analytics, clock, config, groups, logger }: Context) {
   const retentionDays = config.ANALYTICS_RETENTION_DAYS
   const now = () => clock.now()
   const getStoredSince = () => new Date(now().getTime() - retentionDays * DAY)
@@ -63,10 +65,11 @@ export function createAnalyticsReader({ accounts, analytics, clock, config, logg
 
   /**
    * The only place where filters become accounts.
-   * @throws ServiceError NOT_FOUND for an account that is not connected
+   * @throws ServiceError NOT_FOUND for an account that is not connected, VALIDATION_FAILED for an unknown group
    */
-  async function toScope({ userId }: AnalyticsUser, { platform, accounts: ids }: ReadQuery): Promise<Scope> {
+  async function toScope({ userId }: AnalyticsUser, { platform, ...named }: ReadQuery): Promise<Scope> {
     const scope = { userId, platform: platform ?? null }
+    const ids = await findFilteredAccounts({ groups }, userId, named)
     if (!ids) return scope
     const connected = await accounts.listConnected(userId)
     const chosen = ids.map((id) => {

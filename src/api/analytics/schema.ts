@@ -2,11 +2,18 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { PERIODS, RANKINGS, type Period, type Ranking } from '../../domain/analytics/analytics.ts'
 import { MAX_PERIOD_DAYS } from '../../domain/analytics/period.ts'
 import { PostSchema } from '../posts/schemas/post.ts'
-import { byPlatform, Instant, nullable, stringEnum, pageFields, PlatformName } from '../shared/schemas/common.ts'
+import {
+  accountsFilter,
+  byPlatform,
+  GroupFilter,
+  Instant,
+  nullable,
+  stringEnum,
+  pageFields,
+  PlatformName,
+} from '../shared/schemas/common.ts'
 import { success } from '../shared/schemas/envelope.ts'
 import { AccountSnapshots, derivedFields, metricFields, SnapshotSchema } from '../shared/schemas/snapshot.ts'
-
-const MAX_ACCOUNTS = 100
 
 const bound = (description: string) =>
   Type.String({ maxLength: 100, description, examples: ['2026-05-01', '2026-05-01T09:30:00Z'] })
@@ -25,14 +32,8 @@ const readFields = {
     ),
   ),
   platform: Type.Optional(PlatformName),
-  accounts: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-      minItems: 1,
-      maxItems: MAX_ACCOUNTS,
-      uniqueItems: true,
-      description: 'Ids of connected accounts; without them, all accounts',
-    }),
-  ),
+  accounts: accountsFilter('Ids of connected accounts; without them and `group`, all accounts'),
+  group: GroupFilter,
   format: stringEnum(['json', 'csv'] as const, {
     default: 'json',
     description: '`csv` has a row per item, where an empty cell means unknown',

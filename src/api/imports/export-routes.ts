@@ -7,7 +7,7 @@ import { toExportedPost } from '../../domain/imports/imports.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
-import { parseFilters } from '../posts/list-query.ts'
+import { toPostFilter } from '../posts/list-query.ts'
 import { CSV_FORMAT, CSV_TYPE } from '../shared/csv.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
 import { errorResponses } from '../shared/schemas/envelope.ts'
@@ -44,11 +44,8 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     async (request, reply) => {
       const { format, ...filters } = request.query
       const { userId, timezone } = request.user
-      const posts = presentEach(
-        context.posts.allOf(userId, parseFilters(filters, timezone)),
-        toExportedPost,
-        request.log,
-      )
+      const filter = await toPostFilter(context, userId, filters, timezone)
+      const posts = presentEach(context.posts.allOf(userId, filter), toExportedPost, request.log)
       const day = context.clock.now().toISOString().slice(0, 10)
       reply.header('content-disposition', `attachment; filename="postonce-posts-${day}.${format}"`)
       if (format === 'json') {

@@ -1,23 +1,33 @@
+import { findGroupAccounts } from '../../commands/accounts/find-group-accounts.ts'
 import { findRangeProblem } from '../../domain/posts/day-counts.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { findTimezoneProblem, parseRangeBound } from '../../domain/shared/timezones.ts'
 import type { PostFilter } from '../../store/posts/post-lists.ts'
 import type { RangeQueryFields, PostFilters } from './schemas/list.ts'
 
+type Deps = Parameters<typeof findGroupAccounts>[0]
+
 /**
- * Converts the query parameters that select posts. Whatever names accounts becomes `accountIds` here, and only here.
+ * Converts the query parameters that select a user's posts. Whatever names accounts becomes `accountIds` here, and only here.
  * @param timezone the timezone of dates without a time
- * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
+ * @throws ServiceError VALIDATION_FAILED with every bound that is not a date, or for an unknown group
  */
-export function parseFilters(
-  { status, platform, accounts, source, client, q, ...range }: PostFilters,
+export async function toPostFilter(
+  deps: Deps,
+  userId: string,
+  { status, platform, accounts, group, source, client, q, ...range }: PostFilters,
   timezone: string,
-): PostFilter {
+): Promise<PostFilter> {
+  const parsed = parseRange(range, timezone)
+  const accountIds = await findFilteredAccounts(deps, userId, {
+    ...(accounts && { accounts }),
+    ...(group && { group }),
+  })
   return {
-    ...parseRange(range, timezone),
+    ...parsed,
     ...(status && { statuses: status }),
     ...(platform && { platform }),
-    ...(accounts && { accountIds: accounts }),
+    ...(accountIds && { accountIds }),
     ...(source && { source }),
     ...(client && { clients: client }),
     ...(q !== undefined && { search: q }),
@@ -25,14 +35,33 @@ export function parseFilters(
 }
 
 /**
+ * Returns the accounts that a filter means, each once; undefined without such a filter.
+ * @throws ServiceError VALIDATION_FAILED for an unknown group
+ */
+export async function findFilteredAccounts(
+  deps: Deps,
+  userId: string,
+  { accounts, group }: Pick<PostFilters, 'accounts' | 'group'>,
+): Promise<string[] | undefined> {
+  if (!group) return accounts
+  const ofGroups = await findGroupAccounts(deps, userId, group, 'group')
+  return [...new Set([...(accounts ?? []), ...ofGroups])]
+}
+
+/**
  * Converts the query parameters that select the posts of a range.
  * @param timezone the timezone of dates without a time
- * @throws ServiceError VALIDATION_FAILED for an unknown timezone, and for a range that is too long or ends before it begins
+ * @throws ServiceError VALIDATION_FAILED for an unknown timezone or group, and for a range that is too long or ends before it begins
  */
-export function parseRangeQuery(query: RangeQueryFields, timezone: string): PostFilter & { from: Date; to: Date } {
+export async function toRangeFilter(
+  deps: Deps,
+  userId: string,
+  query: RangeQueryFields,
+  timezone: string,
+): Promise<PostFilter & { from: Date; to: Date }> {
   const unknown = findTimezoneProblem(timezone)
   if (unknown) throw validationFailed([unknown])
-  const filter = parseFilters(query, timezone) as PostFilter & { from: Date; to: Date }
+  const filter = (await toPostFilter(deps, userId, query, timezone)) as PostFilter & { from: Date; to: Date }
   const problem = findRangeProblem(filter)
   if (problem) throw validationFailed([problem])
   return filter

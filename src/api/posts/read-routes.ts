@@ -13,7 +13,7 @@ import { parseETags, toETag } from '../shared/etags.ts'
 import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
-import { parseRangeQuery, parseFilters } from './list-query.ts'
+import { toPostFilter, toRangeFilter } from './list-query.ts'
 import { presentCalendarPost, presentListedPost, presentPost, presentProgress, presentTimeline } from './present.ts'
 import { Calendar, ListPostsQuery, PostCounts, PostList, RangeQuery } from './schemas/list.ts'
 import { PostDetail } from './schemas/post.ts'
@@ -49,7 +49,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       const { posts, total } = await context.posts.list(user.userId, {
         ...page,
         ...{ sortBy: query.sortBy, sortOrder: query.sortOrder },
-        ...parseFilters(query, user.timezone),
+        ...(await toPostFilter(context, user.userId, query, user.timezone)),
       })
       const metrics = query.include === 'metrics' ? await findLatestMetrics(user.userId, posts) : null
       const listed = presentAll(posts, (post) => presentListedPost(post, metrics), log)
@@ -71,7 +71,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     },
     async ({ query, user }) => {
       const timezone = query.timezone ?? user.timezone
-      const filter = parseRangeQuery(query, timezone)
+      const filter = await toRangeFilter(context, user.userId, query, timezone)
       const slots = await context.posts.countPerSlot(user.userId, filter)
       const days = listDays({ start: filter.from, end: filter.to }, timezone)
       return ok('Posts counted successfully', { timezone, days: sumByDay(days, slots) })
@@ -91,7 +91,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       },
     },
     async ({ query, user, log }) => {
-      const filter = parseRangeQuery(query, query.timezone ?? user.timezone)
+      const filter = await toRangeFilter(context, user.userId, query, query.timezone ?? user.timezone)
       const posts = await context.posts.calendarOf(user.userId, filter, MAX_CALENDAR_POSTS + 1)
       const shown = presentAll(posts.slice(0, MAX_CALENDAR_POSTS), presentCalendarPost, log)
       return ok('Calendar fetched successfully', { posts: shown, isComplete: posts.length <= MAX_CALENDAR_POSTS })

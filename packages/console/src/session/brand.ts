@@ -18,11 +18,9 @@ export function useBrand() {
   return { brand: brands.find(({ id }) => id === chosen) ?? null, brands, choose }
 }
 
-/** Returns the filter of lists and analytics: an account that was chosen, else those of the brand. */
-export function useAccountFilter(account?: string): { accounts?: string[] } {
+/** Returns the filter of lists and analytics: an account that was chosen, else the brand. */
+export function useAccountFilter(account?: string): { accounts?: string[]; group?: string[] } {
   const { brand } = useBrand()
   if (account) return { accounts: [account] }
-  if (brand === null) return {}
-  // A brand without accounts has no posts; its own id is that of no account.
-  return { accounts: brand.accountIds.length > 0 ? brand.accountIds : [brand.id] }
+  return brand === null ? {} : { group: [brand.id] }
 }

@@ -6610,6 +6610,8 @@ export interface operations {
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `web` when the request had an `Origin` */
         source?: components['schemas']['PostSource']
         /** @description Posts that any of these wrote */
@@ -6889,6 +6891,8 @@ export interface operations {
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `web` when the request had an `Origin` */
         source?: components['schemas']['PostSource']
         /** @description Posts that any of these wrote */
@@ -6964,6 +6968,8 @@ export interface operations {
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `web` when the request had an `Origin` */
         source?: components['schemas']['PostSource']
         /** @description Posts that any of these wrote */
@@ -8679,6 +8685,8 @@ export interface operations {
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `web` when the request had an `Origin` */
         source?: components['schemas']['PostSource']
         /** @description Posts that any of these wrote */
@@ -8748,8 +8756,10 @@ export interface operations {
         to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Ids of connected accounts; without them, all accounts */
+        /** @description Ids of connected accounts; without them and `group`, all accounts */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `csv` has a row per item, where an empty cell means unknown */
         format?: 'json' | 'csv'
       }
@@ -8814,8 +8824,10 @@ export interface operations {
         to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Ids of connected accounts; without them, all accounts */
+        /** @description Ids of connected accounts; without them and `group`, all accounts */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `csv` has a row per item, where an empty cell means unknown */
         format?: 'json' | 'csv'
       }
@@ -8893,8 +8905,10 @@ export interface operations {
         to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Ids of connected accounts; without them, all accounts */
+        /** @description Ids of connected accounts; without them and `group`, all accounts */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `csv` has a row per item, where an empty cell means unknown */
         format?: 'json' | 'csv'
       }
@@ -8979,8 +8993,10 @@ export interface operations {
         to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Ids of connected accounts; without them, all accounts */
+        /** @description Ids of connected accounts; without them and `group`, all accounts */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `csv` has a row per item, where an empty cell means unknown */
         format?: 'json' | 'csv'
         sortBy?:
@@ -9049,8 +9065,10 @@ export interface operations {
         to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Ids of connected accounts; without them, all accounts */
+        /** @description Ids of connected accounts; without them and `group`, all accounts */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `csv` has a row per item, where an empty cell means unknown */
         format?: 'json' | 'csv'
       }
@@ -9116,8 +9134,10 @@ export interface operations {
         to?: string
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
-        /** @description Ids of connected accounts; without them, all accounts */
+        /** @description Ids of connected accounts; without them and `group`, all accounts */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `csv` has a row per item, where an empty cell means unknown */
         format?: 'json' | 'csv'
       }
@@ -14707,6 +14727,8 @@ export interface operations {
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
         accounts?: string[]
+        /** @description Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id */
+        group?: string[]
         /** @description `web` when the request had an `Origin` */
         source?: components['schemas']['PostSource']
         /** @description Posts that any of these wrote */

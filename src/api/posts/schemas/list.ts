@@ -3,6 +3,8 @@ import { POST_CLIENTS, POST_STATUSES, type PostStatus } from '../../../domain/po
 import type { PostQuery } from '../../../store/posts/post-lists.ts'
 import { ETagField } from '../../shared/etags.ts'
 import {
+  accountsFilter,
+  GroupFilter,
   Instant,
   nullable,
   pageFields,
@@ -14,9 +16,6 @@ import { AccountSnapshots } from '../../shared/schemas/snapshot.ts'
 import { Client, Source, Status } from './fields.ts'
 import { LatestMetrics, Metadata, PostSchema } from './post.ts'
 
-/** Accounts that a filter names. */
-const MAX_ACCOUNTS = 100
-
 const rangeBound = (description: string) =>
   Type.String({
     maxLength: 100,
@@ -27,7 +26,7 @@ const rangeBound = (description: string) =>
 const From = rangeBound('Earliest date-time, or the start of this date in your timezone')
 const To = rangeBound('Latest date-time, or the end of this date in your timezone')
 
-/** The filters of everything that selects posts. `parseFilters` converts them. */
+/** The filters of everything that selects posts. `toPostFilter` converts them. */
 export const filterFields = {
   status: Type.Optional(
     Type.Array(Status, {
@@ -37,13 +36,10 @@ export const filterFields = {
     }),
   ),
   platform: Type.Optional(PlatformName),
-  accounts: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-      minItems: 1,
-      maxItems: MAX_ACCOUNTS,
-      description: 'Posts for any of these accounts, by their ids, also of accounts that are no longer connected',
-    }),
+  accounts: accountsFilter(
+    'Posts for any of these accounts, by their ids, also of accounts that are no longer connected',
   ),
+  group: GroupFilter,
   source: Type.Optional(Source),
   client: Type.Optional(
     Type.Array(Client, { minItems: 1, maxItems: POST_CLIENTS.length, description: 'Posts that any of these wrote' }),

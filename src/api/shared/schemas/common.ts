@@ -87,3 +87,24 @@ export const pageResultFields = {
 export function toPageResult(total: number, { page, limit }: { page: number; limit: number }) {
   return { total, page, limit, totalPages: Math.ceil(total / limit) }
 }
+
+/** The accounts that a filter names. Ids have no other characters, so that a query with all of them fits the headers of a request. */
+export const accountsFilter = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 40, pattern: '^[\\w-]*$' }), {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description,
+    }),
+  )
+
+/** The groups that a filter names. */
+export const GroupFilter = Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: 60 }), {
+    minItems: 1,
+    maxItems: 5,
+    description:
+      'Ids or names of groups: their accounts, besides those of `accounts`. A name with a comma needs the id',
+  }),
+)

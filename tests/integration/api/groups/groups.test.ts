@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { findGroupAccounts } from '../../../../src/commands/accounts/find-group-accounts.ts'
 import { MAX_GROUPS } from '../../../../src/domain/accounts/groups.ts'
 import { signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { addAccount, connectAccounts, replaceAccount } from '../../../support/published.ts'
@@ -178,18 +177,67 @@ describe('groups of accounts', () => {
     const group = await create({ name: 'Brand' })
     expect((await call('GET', '/api/profile/export')).body.data.groups).toEqual([group])
   })
+})
 
-  it('ids and names of groups are resolved to accounts, each once', async () => {
-    const { userId, b1, b2, m1, create } = await newUser()
-    const { id } = await create({ name: 'North', accountIds: [b1, m1] })
-    await create({ name: 'South', accountIds: [m1, b2] })
+describe('the filter by groups', () => {
+  const range = 'from=2020-01-01&to=2020-02-01'
+  const thisYear = `from=${new Date().getFullYear()}-01-01&to=${new Date().getFullYear()}-12-31`
+
+  it('lists, counts, calendar and exports have the posts of the accounts of any of the groups', async () => {
+    const { b1, b2, m1, call, create, post } = await newUser()
+    const { id } = await create({ name: 'North', accountIds: [b1] })
+    await create({ name: 'South', accountIds: [m1] })
     await create({ name: 'Empty' })
-    const find = (...names: string[]) => findGroupAccounts(world.context, userId, names, 'group')
-    expect(await find(id, 'south', 'empty')).toEqual([b1, m1, b2])
-    expect(await find('Empty')).toEqual([])
-    await expect(find('North', 'West')).rejects.toMatchObject({
-      ...{ code: 'VALIDATION_FAILED', errors: [{ path: 'group.1', code: 'GROUP_NOT_FOUND' }] },
-    })
+    const [ofB1, ofB2, ofM1] = [
+      await post({ selectedAccounts: [b1] }),
+      await post({ selectedAccounts: [b2] }),
+      await post({ selectedAccounts: [m1] }),
+    ]
+    const list = async (query: string) =>
+      (await call('GET', `/api/posts?sortOrder=asc&${query}`)).body.data.posts.map(({ _id }: { _id: string }) => _id)
+    expect(await list(`group=${id}`)).toEqual([ofB1])
+    expect(await list('group=north,SOUTH')).toEqual([ofB1, ofM1])
+    expect(await list(`group=South&accounts=${b2}`)).toEqual([ofB2, ofM1])
+    expect(await list('group=Empty')).toEqual([])
+    const { body: calendar } = await call('GET', `/api/posts/calendar?${thisYear}&group=North`)
+    expect(calendar.data.posts).toEqual([expect.objectContaining({ _id: ofB1, accounts: [b1] })])
+    const { body: counts } = await call('GET', `/api/posts/counts?${thisYear}&group=North,South`)
+    expect(counts.data.days.reduce((sum: number, { total }: { total: number }) => sum + total, 0)).toBe(2)
+    expect((await call('GET', '/api/exports/posts?format=json&group=South')).body).toHaveLength(1)
+  })
+
+  it('analytics follow a group that changes', async () => {
+    const { b1, m1, call, create } = await newUser()
+    const { id, etag } = await create({ name: 'North', accountIds: [b1] })
+    const followersOf = async (query: string) =>
+      (await call('GET', `/api/analytics/overview?${query}`)).body.data.followers
+    const [ofB1, ofM1] = [await followersOf(`accounts=${b1}`), await followersOf(`accounts=${m1}`)]
+    expect(ofB1).not.toEqual(ofM1)
+    expect(await followersOf('group=north')).toEqual(ofB1)
+    expect(await followersOf(`group=${id}`)).toEqual(ofB1)
+    await call('PATCH', `/api/groups/${id}`, { accountIds: [m1] }, { 'if-match': etag })
+    expect(await followersOf('group=north')).toEqual(ofM1)
+    expect(await followersOf(`group=${id}`)).toEqual(ofM1)
+  })
+
+  it.each([
+    'posts?',
+    `posts/counts?${range}&`,
+    `posts/calendar?${range}&`,
+    'exports/posts?format=csv&',
+    'analytics/overview?',
+  ])('GET /api/%s refuses a group that the user does not have', async (path) => {
+    const { create } = await newUser()
+    const { id } = await create({ name: 'Brand' })
+    const { call } = await newUser()
+    for (const [index, names] of [id, 'West'].entries()) {
+      const { status, body } = await call('GET', `/api/${path}group=${names}`)
+      expect([index, status, body.errors]).toEqual([
+        index,
+        400,
+        [expect.objectContaining({ path: 'group.0', code: 'GROUP_NOT_FOUND' })],
+      ])
+    }
   })
 })
 

@@ -1,7 +1,8 @@
-/** What every part of the page asks for: a named period or days of the user's timezone. */
+/** The query of every part of the page: a named period or days of the user's timezone. */
 export interface AnalyticsQuery {
   period?: '7d' | '30d'
   from?: string
   to?: string
   accounts?: string[]
+  group?: string[]
 }
