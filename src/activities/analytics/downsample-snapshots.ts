@@ -1,5 +1,5 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity'
-import { isSameDay } from '../../domain/analytics/calendar.ts'
+import { findEndOfDay } from '../../domain/analytics/calendar.ts'
 import { findDownsampledUntil, selectSuperseded, toPairKey } from '../../domain/analytics/snapshots.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { SnapshotCounts } from '../../store/analytics/snapshots.ts'
@@ -16,6 +16,8 @@ export function createDownsampleActivities({ snapshots, users, clock }: Context)
     const { from, until } = cursor
     let removed = 0
     let day: SnapshotCounts[] = []
+    // Computed once per day: a user may have thousands of snapshots on it.
+    let endOfDay = new Date(0)
     const finishDay = async () => {
       const pairs = [...Map.groupBy(day, toPairKey).values()]
       const ids = pairs.flatMap((ofPair) => selectSuperseded(ofPair).map(({ _id }) => _id))
@@ -24,7 +26,10 @@ export function createDownsampleActivities({ snapshots, users, clock }: Context)
     }
     const range = [from === null ? null : new Date(from), new Date(until)] as const
     for await (const snapshot of snapshots.listBetween(userId, ...range)) {
-      if (day[0] && !isSameDay(day[0].takenAt, snapshot.takenAt, timezone)) await finishDay()
+      if (snapshot.takenAt >= endOfDay) {
+        await finishDay()
+        endOfDay = findEndOfDay(snapshot.takenAt, timezone)
+      }
       day.push(snapshot)
     }
     await finishDay()

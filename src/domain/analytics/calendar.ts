@@ -1,4 +1,5 @@
 import { Temporal } from '@js-temporal/polyfill'
+import { MINUTE } from '../shared/times.ts'
 import type { Period, Window } from './analytics.ts'
 
 /** A calendar day in the user's timezone. */
@@ -37,10 +38,29 @@ export function isSameDay(one: Date, other: Date, timezone: string): boolean {
   return toZoned(one, timezone).toPlainDate().equals(toZoned(other, timezone).toPlainDate())
 }
 
-/** Returns the day of the week (0 is Sunday) and the hour in the user's timezone. */
-export function toHourOfWeek(instant: Date, timezone: string): { day: number; hour: number } {
-  const { dayOfWeek, hour } = toZoned(instant, timezone)
-  return { day: dayOfWeek % 7, hour }
+/** Returns the first instant after the calendar day of an instant in the user's timezone. */
+export function findEndOfDay(instant: Date, timezone: string): Date {
+  return toStartOfDay(toZoned(instant, timezone).toPlainDate().add({ days: 1 }), timezone)
+}
+
+/** No timezone's hours begin within a quarter of a UTC hour. */
+const QUARTER_MS = 15 * MINUTE
+
+/**
+ * Creates the function that returns the day of the week (0 is Sunday) and the hour in the user's timezone. It converts each quarter of an
+ * hour once, because a conversion takes about 25 µs, and users have many posts.
+ */
+export function createHourOfWeek(timezone: string): (instant: Date) => { day: number; hour: number } {
+  const known = new Map<number, { day: number; hour: number }>()
+  return (instant) => {
+    const quarter = Math.floor(instant.getTime() / QUARTER_MS)
+    const found = known.get(quarter)
+    if (found) return found
+    const { dayOfWeek, hour } = toZoned(instant, timezone)
+    const converted = { day: dayOfWeek % 7, hour }
+    known.set(quarter, converted)
+    return converted
+  }
 }
 
 /** Returns the first instant of a date, which is not midnight where daylight saving skips it. */

@@ -1,6 +1,6 @@
 import { sumKnown } from './analytics.ts'
 import { computeGains, sumGains, type LastKnown } from './engagement.ts'
-import { toHourOfWeek } from './calendar.ts'
+import { createHourOfWeek } from './calendar.ts'
 import type { Platform } from '../shared/platforms.ts'
 
 /** The latest snapshot of one post on one platform within a window. */
@@ -138,8 +138,9 @@ const MIN_EVIDENCE = 3
 
 /** Builds the cells of all hours of a week in the user's timezone, and ranks the best ones. */
 export function buildHeatmap(pairs: PairMetrics[], timezone: string): HeatCell[] {
+  const findHour = createHourOfWeek(timezone)
   const byHour = Map.groupBy(pairs, ({ completedAt }) => {
-    const { day, hour } = toHourOfWeek(completedAt, timezone)
+    const { day, hour } = findHour(completedAt)
     return day * HOURS + hour
   })
   const best = findBestHours(byHour, averageEngagement(pairs) ?? 0)

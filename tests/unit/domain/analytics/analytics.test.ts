@@ -6,7 +6,7 @@ import {
   toPrecedingWindow,
   type PostCounts,
 } from '../../../../src/domain/analytics/analytics.ts'
-import { listDays, toHourOfWeek, toPeriodWindow } from '../../../../src/domain/analytics/calendar.ts'
+import { createHourOfWeek, findEndOfDay, listDays, toPeriodWindow } from '../../../../src/domain/analytics/calendar.ts'
 import {
   computeGains,
   NOTHING_KNOWN,
@@ -148,9 +148,23 @@ describe('windows and days', () => {
 
   it('the hour of the week uses the timezone of the user', () => {
     const instant = new Date('2026-03-29T00:30:00Z')
-    expect(toHourOfWeek(instant, 'UTC')).toEqual({ day: 0, hour: 0 })
-    expect(toHourOfWeek(instant, 'America/New_York')).toEqual({ day: 6, hour: 20 })
-    expect(toHourOfWeek(new Date('2026-03-29T01:00:00Z'), 'Europe/Berlin')).toEqual({ day: 0, hour: 3 })
+    expect(createHourOfWeek('UTC')(instant)).toEqual({ day: 0, hour: 0 })
+    expect(createHourOfWeek('America/New_York')(instant)).toEqual({ day: 6, hour: 20 })
+    const findHour = createHourOfWeek('Europe/Berlin')
+    expect(findHour(new Date('2026-03-29T00:59:59Z'))).toEqual({ day: 0, hour: 1 })
+    expect(findHour(new Date('2026-03-29T01:00:00Z'))).toEqual({ day: 0, hour: 3 })
+    expect(findHour(new Date('2026-03-29T01:14:59Z'))).toEqual({ day: 0, hour: 3 })
+    const inNepal = createHourOfWeek('Asia/Kathmandu')
+    expect(inNepal(new Date('2026-03-29T01:14:59Z'))).toEqual({ day: 0, hour: 6 })
+    expect(inNepal(new Date('2026-03-29T01:15:00Z'))).toEqual({ day: 0, hour: 7 })
+  })
+
+  it('a day ends where the next begins, also when the clocks change', () => {
+    const findEnd = (instant: string, timezone: string) => findEndOfDay(new Date(instant), timezone).toISOString()
+    expect(findEnd('2026-03-28T23:00:00Z', 'Europe/Berlin')).toBe('2026-03-29T22:00:00.000Z')
+    expect(findEnd('2026-03-29T21:59:59.999Z', 'Europe/Berlin')).toBe('2026-03-29T22:00:00.000Z')
+    expect(findEnd('2026-10-25T10:00:00Z', 'Europe/Berlin')).toBe('2026-10-25T23:00:00.000Z')
+    expect(findEnd('2026-03-29T00:00:00Z', 'UTC')).toBe('2026-03-30T00:00:00.000Z')
   })
 })
 
