@@ -7,6 +7,7 @@ import type { CommandContext } from '../context.ts'
 /** Frontends that send no `sizeBytes` upload as many files concurrently as two posts hold. */
 const MAX_OPEN_UNSIZED = 40
 const LOOKUP_LIMIT = 1_000
+const LOOKUP_DEADLINE_MS = 5 * SECOND
 const CONCURRENT_CHECKS = 5
 const CHECK_TIMEOUT_MS = 5 * SECOND
 
@@ -42,7 +43,7 @@ export async function releaseNamed({ uploads, posts, users, storage }: CommandCo
   const avatarKeys = avatars.map((avatar) => storage.toKey(avatar))
   for (;;) {
     const counted = await uploads.listUnnamed(userId, LOOKUP_LIMIT)
-    const named = await posts.findNamedMedia(counted)
+    const named = await posts.findNamedMedia(counted, { maxTimeMS: LOOKUP_DEADLINE_MS })
     const used = counted.filter((key) => named.has(key) || avatarKeys.includes(key))
     await uploads.setNamed(used, true)
     if (used.length === 0 || counted.length < LOOKUP_LIMIT) return

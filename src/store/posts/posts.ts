@@ -13,7 +13,7 @@ import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader, batcher } from '../shared/batching.ts'
 import { createDuePosts } from './due-posts.ts'
-import { matchAny, type PostKey } from './match-posts.ts'
+import { LIST_DEADLINE_MS, matchAny, type PostKey } from './match-posts.ts'
 import { createPendingEvents, type PostRef } from './pending-events.ts'
 import { createPlatformPosts } from './platform-posts.ts'
 import { createPostLists } from './post-lists.ts'
@@ -78,13 +78,17 @@ export function createPostStore(
     now,
   })
 
-  /** Posts with any of these media, and those with content for single accounts, whose paths a query cannot name. */
-  function findWithMedia(owners: string[], storageKeys: string[]) {
+  /**
+   * Posts with any of these media, and those with content for single accounts, whose paths a query cannot name. It scans the owners'
+   * posts, because an index would cost every new post for few reads.
+   */
+  function findWithMedia(owners: string[], storageKeys: string[], options: { maxTimeMS?: number } = {}) {
     const named = MEDIA_PATHS.map((path) => ({ [`${path}.storageKey`]: { $in: storageKeys } }))
     const filter = { userId: { $in: owners }, $or: [...named, { accountSpecificContent: { $exists: true } }] }
     const paths = [...MEDIA_PATHS, 'accountSpecificContent', 'status']
     return collection().find<Contents & Pick<Post, '_id' | 'status'>>(filter, {
       projection: Object.fromEntries(paths.map((path) => [path, 1])),
+      ...options,
     })
   }
 
@@ -184,14 +188,11 @@ export function createPostStore(
       )
     },
 
-    /**
-     * Returns which of these media any post uses. It scans the owners' posts, because an index would cost every new post for
-     * one cleanup a day.
-     */
-    async findNamedMedia(storageKeys: string[]): Promise<Set<string>> {
+    /** Returns which of these media any post uses. */
+    async findNamedMedia(storageKeys: string[], options: { maxTimeMS?: number } = {}): Promise<Set<string>> {
       const owners = [...new Set(storageKeys.map(parseOwnerId))]
       const named = new Set<string>()
-      for await (const post of findWithMedia(owners, storageKeys))
+      for await (const post of findWithMedia(owners, storageKeys, options))
         for (const key of collectMediaKeys(post)) named.add(key)
       return named
     },
@@ -201,10 +202,8 @@ export function createPostStore(
       const uses = new Map<string, MediaUses>()
       if (storageKeys.length === 0) return uses
       const wanted = new Set(storageKeys)
-      for await (const { _id, status, ...post } of findWithMedia([userId], storageKeys).sort({
-        createdAt: -1,
-        _id: -1,
-      })) {
+      const found = findWithMedia([userId], storageKeys, { maxTimeMS: LIST_DEADLINE_MS })
+      for await (const { _id, status, ...post } of found.sort({ createdAt: -1, _id: -1 })) {
         const items = new Map(listMediaItems(post).map((item) => [item.storageKey, item]))
         for (const [key, item] of items) {
           if (!wanted.has(key)) continue
