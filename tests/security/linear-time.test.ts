@@ -228,6 +228,10 @@ const MODULES: {
       ),
       parseOwnerId: storageKeys.parseOwnerId,
       isOwnMediaKey: each(['', `posts/${USER}/`], (start, given) => storageKeys.isOwnMediaKey(USER, start + given)),
+      toMediaKey: (given: string) => storageKeys.toMediaKey(USER, given),
+      mediaKeyPattern: each(['', `posts/${USER}/`], (start, given) =>
+        storageKeys.mediaKeyPattern(USER).test(start + given),
+      ),
     },
     exempt: ['avatarKey', 'mediaKey', 'copyKey', 'listUserFolders', 'removedKey', 'originalKey'],
   },

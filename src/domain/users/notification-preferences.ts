@@ -42,8 +42,10 @@ export function resolveAllChannels(preferences?: NotificationPreferences): Recor
   return Object.fromEntries(resolved) as Record<NotificationKind, Channels>
 }
 
-/** Returns a problem for every required channel that the change switches off. */
+/** Returns a problem for a change of no kind, and for every required channel that it switches off. */
 export function findPreferenceProblems(change: NotificationPreferences): Problem[] {
+  if (NOTIFICATION_KINDS.every((kind) => change[kind] === undefined))
+    return [{ path: '', code: 'REQUIRED', message: `Name one of these kinds: ${NOTIFICATION_KINDS.join(', ')}.` }]
   return NOTIFICATION_KINDS.flatMap((kind) =>
     (REQUIRED_CHANNELS[kind] ?? [])
       .filter((channel) => change[kind]?.[channel] === false)

@@ -34,3 +34,7 @@ it('no channel of security, and no list entry of a failure or a lost login, can 
   const on = { list: true, push: true, mail: true }
   expect(findPreferenceProblems({ security: on, postFailed: { push: false } })).toEqual([])
 })
+
+it('a change names at least one kind', () => {
+  expect(findPreferenceProblems({})).toEqual([expect.objectContaining({ path: '', code: 'REQUIRED' })])
+})
