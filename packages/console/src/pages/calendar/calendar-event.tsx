@@ -1,8 +1,10 @@
 import { Group, Text, VisuallyHidden } from '@mantine/core'
+import type { components } from '@postonce/sdk'
 import { Ban, CircleCheck, CircleX, Clock, PencilLine, Send, TriangleAlert, type LucideIcon } from 'lucide-react'
-import type { ListedPost } from '../../shared/post-actions.tsx'
 import { POST_STATUSES, type PostStatus } from '../../shared/statuses.tsx'
 import { toWallTime } from '../../shared/wall-times.ts'
+
+export type CalendarPost = components['schemas']['CalendarPost']
 
 const ICONS: Record<PostStatus, LucideIcon> = {
   DRAFT: PencilLine,
@@ -16,18 +18,18 @@ const ICONS: Record<PostStatus, LucideIcon> = {
 }
 
 /** A post in one line of the calendar: its status as an icon, its time and the beginning of its text. */
-export function CalendarEvent({ post, timezone }: { post: ListedPost; timezone: string }) {
-  const { status, content, dueAt, scheduledAt, createdAt } = post
+export function CalendarEvent({ post, timezone }: { post: CalendarPost; timezone: string }) {
+  const { status, text, scheduledAt, createdAt } = post
   const Icon = ICONS[status]
   return (
     <Group gap={4} wrap="nowrap" miw={0}>
       <Icon size={12} aria-hidden style={{ flex: 'none' }} />
       <VisuallyHidden>{POST_STATUSES[status].label}</VisuallyHidden>
       <Text span fz="xs" fw={600}>
-        {toWallTime(dueAt ?? scheduledAt ?? createdAt, timezone).slice(11, 16)}
+        {toWallTime(scheduledAt ?? createdAt, timezone).slice(11, 16)}
       </Text>
       <Text span fz="xs" truncate>
-        {content.text || 'Without text'}
+        {text || 'Without text'}
       </Text>
     </Group>
   )

@@ -1,3 +1,4 @@
+import { Alert } from '@mantine/core'
 import { Schedule, type ScheduleEventData, type ScheduleViewLevel } from '@mantine/schedule'
 import '@mantine/schedule/styles.layer.css'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -7,20 +8,19 @@ import { useEffect } from 'react'
 import { client } from '../../session/session.ts'
 import { showError } from '../../shared/errors.ts'
 import { Page } from '../../shared/page.tsx'
-import { ALLOWED, usePostActions, type ListedPost } from '../../shared/post-actions.tsx'
+import { ALLOWED, usePostActions } from '../../shared/post-actions.tsx'
 import { PostFilterFields, usePostQuery, type PostFilters } from '../../shared/post-filters.tsx'
 import { Failure } from '../../shared/states.tsx'
 import { POST_STATUSES } from '../../shared/statuses.tsx'
 import { useTimes } from '../../shared/times.ts'
 import { isPast, toInstant, toWallTime } from '../../shared/wall-times.ts'
-import { CalendarEvent } from './calendar-event.tsx'
+import { CalendarEvent, type CalendarPost } from './calendar-event.tsx'
 
 export interface CalendarSearch extends PostFilters {
   view?: 'day' | 'week'
   date?: string
 }
 
-const PAGE_SIZE = 200
 /** A post has no duration; in the views of a day and a week it takes this much room. */
 const SHOWN_MINUTES = 30
 
@@ -48,6 +48,11 @@ export function CalendarPage() {
     <Page title="Calendar" lead={`Times in ${timezone}. Choose a free time to write a post for it.`}>
       <PostFilterFields filters={filters} onChange={change} />
       {posts.isError && <Failure error={posts.error} retry={() => void posts.refetch()} />}
+      {posts.data?.isComplete === false && (
+        <Alert color="yellow" role="status">
+          These weeks have too many posts for the calendar, which shows the earliest. Filter them to see the rest.
+        </Alert>
+      )}
       <Schedule
         layout="responsive"
         date={date}
@@ -59,7 +64,7 @@ export function CalendarPage() {
             replace: true,
           })
         }
-        events={(posts.data ?? []).map((post) => toEvent(post, timezone))}
+        events={(posts.data?.posts ?? []).map((post) => toEvent(post, timezone))}
         renderEventBody={(event) => <CalendarEvent post={postOf(event)} timezone={timezone} />}
         onEventClick={(event) => void navigate({ to: '/posts/$postId', params: { postId: String(event.id) } })}
         withEventsDragAndDrop
@@ -89,26 +94,22 @@ function usePosts(chosen: PostFilters, date: string) {
     from: month.subtract(7, 'day').format('YYYY-MM-DD'),
     to: month.endOf('month').add(7, 'day').format('YYYY-MM-DD'),
   }
-  const filters = { ...range, sortBy: 'date' as const, ...usePostQuery(chosen) }
+  const query = { ...range, ...usePostQuery(chosen) }
   return useQuery({
-    queryKey: ['posts', 'calendar', filters],
-    queryFn: async ({ signal }) => {
-      const all: ListedPost[] = []
-      for await (const post of client.posts.iterate({ ...filters, limit: PAGE_SIZE }, { signal })) all.push(post)
-      return all
-    },
+    queryKey: ['posts', 'calendar', query],
+    queryFn: ({ signal }) => client.posts.calendar(query, { signal }),
     placeholderData: keepPreviousData,
   })
 }
 
-const postOf = (event: ScheduleEventData): ListedPost => event.payload?.['post'] as ListedPost
+const postOf = (event: ScheduleEventData): CalendarPost => event.payload?.['post'] as CalendarPost
 
-function toEvent(post: ListedPost, timezone: string): ScheduleEventData {
-  const at = post.dueAt ?? post.scheduledAt ?? post.createdAt
+function toEvent(post: CalendarPost, timezone: string): ScheduleEventData {
+  const at = post.scheduledAt ?? post.createdAt
   const { label, color } = POST_STATUSES[post.status]
   return {
     id: post._id,
-    title: `${label}: ${post.content.text || 'Without text'}`,
+    title: `${label}: ${post.text || 'Without text'}`,
     start: toWallTime(at, timezone),
     end: toWallTime(Date.parse(at) + SHOWN_MINUTES * 60_000, timezone),
     color,
