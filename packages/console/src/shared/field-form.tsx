@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack } from '@mantine/core'
+import { Alert, Button, Stack } from '@mantine/core'
 import type { ReactNode, SyntheticEvent } from 'react'
 import { describeError } from './errors.ts'
 
@@ -8,21 +8,26 @@ interface FieldFormProps {
   onSubmit: (event?: SyntheticEvent<HTMLFormElement>) => void
   submit: string
   danger?: boolean
+  /** The button is as wide as the form. */
+  wide?: boolean
   children: ReactNode
 }
 
 /** A form with its failure and its button. */
-export function FieldForm({ sending, onSubmit, submit, danger = false, children }: FieldFormProps) {
+export function FieldForm({ sending, onSubmit, submit, danger = false, wide = false, children }: FieldFormProps) {
   return (
     <form onSubmit={onSubmit}>
       <Stack>
         {sending.isError && <Alert color="red">{describeError(sending.error)}</Alert>}
         {children}
-        <Group justify="flex-end">
-          <Button type="submit" color={danger ? 'red' : 'ink'} loading={sending.isPending}>
-            {submit}
-          </Button>
-        </Group>
+        <Button
+          type="submit"
+          color={danger ? 'red' : 'ink'}
+          loading={sending.isPending}
+          style={{ alignSelf: wide ? 'stretch' : 'flex-end' }}
+        >
+          {submit}
+        </Button>
       </Stack>
     </form>
   )

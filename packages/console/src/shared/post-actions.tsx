@@ -10,7 +10,7 @@ import { scheduledFor, type WallTime } from './wall-times.ts'
 
 export type ListedPost = components['schemas']['ListedPost']
 
-/** What may be done with a post, by its status. The service decides; a refusal is shown. */
+/** The statuses in which a post offers each action. The service decides; a refusal is shown. */
 export const ALLOWED: Record<'edit' | 'publish' | 'cancel' | 'retry', PostStatus[]> = {
   edit: ['DRAFT', 'PENDING', 'SCHEDULED'],
   publish: ['DRAFT', 'SCHEDULED'],

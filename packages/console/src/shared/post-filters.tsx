@@ -7,7 +7,7 @@ import { client } from '../session/session.ts'
 import { PLATFORMS } from './platforms.tsx'
 import { POST_STATUSES, type PostStatus } from './statuses.tsx'
 
-/** What lists of posts and the calendar are filtered by, as in their addresses. */
+/** The filters of lists of posts and of the calendar, as in the addresses of their pages. */
 export interface PostFilters {
   status?: PostStatus[]
   account?: string

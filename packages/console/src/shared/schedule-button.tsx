@@ -11,7 +11,7 @@ interface ScheduleButtonProps {
   onChoose: (at: WallTime) => Promise<void>
 }
 
-/** Asks for a time in the user's zone. */
+/** A button that opens a form for a time in the user's timezone. */
 export function ScheduleButton({ label = 'Schedule', hint, onChoose }: ScheduleButtonProps) {
   const { timezone } = useTimes()
   const [isOpen, setOpen] = useState(false)

@@ -49,7 +49,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
 interface EmptyProps {
   icon: LucideIcon
   title: string
-  /** What to do next. */
+  /** A sentence with the next step. */
   children: ReactNode
   action?: ReactNode
 }

@@ -10,7 +10,7 @@ import { Navigation } from './navigation.tsx'
 import { NotificationBell } from './notification-bell.tsx'
 import { UserMenu } from './user-menu.tsx'
 
-/** What surrounds every page of a signed-in user. */
+/** The header and the navigation around every page of a signed-in user. */
 export function Layout() {
   useLiveUpdates()
   const [isOpen, { toggle, close }] = useDisclosure()

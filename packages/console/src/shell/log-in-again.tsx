@@ -2,7 +2,7 @@ import { Modal, Text } from '@mantine/core'
 import { LogInForm } from '../pages/auth/log-in-form.tsx'
 import { useSession } from '../session/session.ts'
 
-/** Asks for a new login over the page when the session has ended, so that nothing that was typed is lost. */
+/** The login form, shown over the page when the session has ended, so that nothing that was typed is lost. */
 export function LogInAgain() {
   const session = useSession()
   if (session.kind !== 'signedIn') return null

@@ -11,7 +11,7 @@ import { ConnectMenu } from './connect-menu.tsx'
 import { ConnectOutcome } from './connect-outcome.tsx'
 import { Offer } from './offer.tsx'
 
-/** What a login on a platform's page brings back, as the service puts it into the address. */
+/** The outcome of a login on a platform's page, as the service puts it into the address. */
 export interface ConnectResult {
   success?: string
   error?: string

@@ -1,11 +1,12 @@
-import { Alert, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { PasswordInput, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { client } from '../../session/session.ts'
-import { describeError, problemsByField, showDone } from '../../shared/errors.ts'
+import { problemsByField, showDone } from '../../shared/errors.ts'
+import { FieldForm } from '../../shared/field-form.tsx'
 
-/** Asks for the app password of a Bluesky account: of `handle`, or of any. */
+/** Opens the form for the app password of a Bluesky account: of `handle`, or of any. */
 export function askForBluesky(handle = ''): void {
   const modalId = modals.open({
     title: handle === '' ? 'Connect a Bluesky account' : `Connect ${handle} again`,
@@ -26,32 +27,26 @@ function BlueskyForm({ handle, done }: { handle: string; done: () => void }) {
     },
   })
   return (
-    <form onSubmit={form.onSubmit((values) => connecting.mutate(values))}>
-      <Stack>
-        {connecting.isError && <Alert color="red">{describeError(connecting.error)}</Alert>}
-        <TextInput
-          label="Handle"
-          placeholder="name.bsky.social"
-          required
-          autoComplete="off"
-          key={form.key('identifier')}
-          {...form.getInputProps('identifier')}
-        />
-        <PasswordInput
-          label="App password"
-          description="Not your main password: Bluesky makes one for an app under Settings, Privacy and security."
-          required
-          autoComplete="off"
-          key={form.key('appPassword')}
-          {...form.getInputProps('appPassword')}
-        />
-        <Text size="sm" c="dimmed">
-          You can take an app password back at any time on Bluesky.
-        </Text>
-        <Button type="submit" loading={connecting.isPending}>
-          Connect
-        </Button>
-      </Stack>
-    </form>
+    <FieldForm sending={connecting} onSubmit={form.onSubmit((values) => connecting.mutate(values))} submit="Connect">
+      <TextInput
+        label="Handle"
+        placeholder="name.bsky.social"
+        required
+        autoComplete="off"
+        key={form.key('identifier')}
+        {...form.getInputProps('identifier')}
+      />
+      <PasswordInput
+        label="App password"
+        description="Not your main password: Bluesky makes one for an app under Settings, Privacy and security."
+        required
+        autoComplete="off"
+        key={form.key('appPassword')}
+        {...form.getInputProps('appPassword')}
+      />
+      <Text size="sm" c="dimmed">
+        You can take an app password back at any time on Bluesky.
+      </Text>
+    </FieldForm>
   )
 }

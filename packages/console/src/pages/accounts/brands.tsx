@@ -86,7 +86,7 @@ export function Brands({ accounts }: { accounts: Account[] }) {
   )
 }
 
-/** Asks for a new brand, or for the changes of one. */
+/** Opens the form of a new brand, or of one to change. */
 function askForBrand(accounts: Account[], brand?: Brand): void {
   const modalId = modals.open({
     title: brand ? `Edit ${brand.name}` : 'A new brand',

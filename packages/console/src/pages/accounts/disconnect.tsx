@@ -6,7 +6,7 @@ import { client } from '../../session/session.ts'
 import { describeError, showDone } from '../../shared/errors.ts'
 import type { Account } from '../../shared/platforms.tsx'
 
-/** Asks whether an account is to be disconnected, and where its waiting posts go. */
+/** Opens the form that disconnects an account, with a choice for its waiting posts. */
 export function askToDisconnect(account: Account, others: Account[]): void {
   const modalId = modals.open({
     title: `Disconnect ${account.profile.handle}?`,

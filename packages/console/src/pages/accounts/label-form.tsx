@@ -1,12 +1,12 @@
-import { Alert, Button, Stack, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { client } from '../../session/session.ts'
-import { describeError } from '../../shared/errors.ts'
+import { FieldForm } from '../../shared/field-form.tsx'
 import type { Account } from '../../shared/platforms.tsx'
 
-/** Asks for the user's own name of an account. */
+/** Opens the form for the user's own name of an account. */
 export function askForLabel(account: Account): void {
   const modalId = modals.open({
     title: `A name for ${account.profile.handle}`,
@@ -25,21 +25,15 @@ function LabelForm({ account: { _id, label }, done }: { account: Account; done: 
     },
   })
   return (
-    <form onSubmit={form.onSubmit((values) => renaming.mutate(values))}>
-      <Stack>
-        {renaming.isError && <Alert color="red">{describeError(renaming.error)}</Alert>}
-        <TextInput
-          label="Name"
-          description="Only you see it. Empty shows the name on the platform."
-          maxLength={100}
-          data-autofocus
-          key={form.key('label')}
-          {...form.getInputProps('label')}
-        />
-        <Button type="submit" loading={renaming.isPending}>
-          Save
-        </Button>
-      </Stack>
-    </form>
+    <FieldForm sending={renaming} onSubmit={form.onSubmit((values) => renaming.mutate(values))} submit="Save">
+      <TextInput
+        label="Name"
+        description="Only you see it. Empty shows the name on the platform."
+        maxLength={100}
+        data-autofocus
+        key={form.key('label')}
+        {...form.getInputProps('label')}
+      />
+    </FieldForm>
   )
 }

@@ -1,8 +1,9 @@
-import { Alert, Button, Stack, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
-import { describeError, problemsByField } from '../../shared/errors.ts'
+import { problemsByField } from '../../shared/errors.ts'
+import { FieldForm } from '../../shared/field-form.tsx'
 import { openLogin } from './connect.ts'
 
 export function askForMastodon(): void {
@@ -16,22 +17,20 @@ function MastodonForm() {
     onError: (error) => form.setErrors(problemsByField(error)),
   })
   return (
-    <form onSubmit={form.onSubmit((values) => opening.mutate(values))}>
-      <Stack>
-        {opening.isError && <Alert color="red">{describeError(opening.error)}</Alert>}
-        <TextInput
-          label="Server"
-          placeholder="mastodon.social"
-          description="Or your address there, such as @name@mastodon.social. Empty means the usual server of this service."
-          autoComplete="off"
-          data-autofocus
-          key={form.key('instance')}
-          {...form.getInputProps('instance')}
-        />
-        <Button type="submit" loading={opening.isPending}>
-          Continue on the server
-        </Button>
-      </Stack>
-    </form>
+    <FieldForm
+      sending={opening}
+      onSubmit={form.onSubmit((values) => opening.mutate(values))}
+      submit="Continue on the server"
+    >
+      <TextInput
+        label="Server"
+        placeholder="mastodon.social"
+        description="Or your address there, such as @name@mastodon.social. Empty means the usual server of this service."
+        autoComplete="off"
+        data-autofocus
+        key={form.key('instance')}
+        {...form.getInputProps('instance')}
+      />
+    </FieldForm>
   )
 }

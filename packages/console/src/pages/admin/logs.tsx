@@ -76,7 +76,7 @@ export function DeadLettersPanel() {
   )
 }
 
-/** What admins changed, and which posts they read. */
+/** The changes that admins made, and the posts that they read. */
 export function AuditPanel() {
   const { page = 1 } = useSearch({ from: '/signed-in/admin/audit' })
   const navigate = useNavigate({ from: '/admin/audit' })

@@ -13,7 +13,7 @@ import { fromNow, useTimes } from '../../shared/times.ts'
 const REFRESH_MS = 10_000
 const HEIGHT = 220
 
-/** What waits, who works on it, and how punctual deliveries were. */
+/** The lengths of the queues, their workers, and how punctual deliveries were. */
 export function QueuesPanel() {
   const queues = useQuery({
     queryKey: ['admin', 'queues'],

@@ -37,7 +37,7 @@ const PARTS: Record<Entry['part'], string> = {
   tumblr: PLATFORMS.tumblr.name,
 }
 
-/** What of the set-up is missing or fails, what that means for users, and the next step. */
+/** The missing and failing parts of the set-up, each with its meaning for users and the next step. */
 export function SetupPanel() {
   const setup = useQuery({ queryKey: ['admin', 'setup'], queryFn: () => client.request('GET', '/api/admin/setup') })
   const order = Object.keys(STATES)

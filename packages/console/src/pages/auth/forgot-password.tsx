@@ -1,13 +1,11 @@
-import { Alert, Anchor, Button, Stack, Text, TextInput } from '@mantine/core'
-import { useForm } from '@mantine/form'
+import { Anchor, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { client } from '../../session/session.ts'
-import { describeError } from '../../shared/errors.ts'
 import { AuthPage } from './auth-page.tsx'
+import { EmailForm } from './email-form.tsx'
 
 export function ForgotPasswordPage() {
-  const form = useForm({ mode: 'uncontrolled', initialValues: { email: '' } })
   const sending = useMutation({
     mutationFn: (body: { email: string }) => client.request('POST', '/api/auth/send-reset-email', { body }),
   })
@@ -23,22 +21,7 @@ export function ForgotPasswordPage() {
       {sending.isSuccess ? (
         <Text role="status">If the address has an account, a mail with a link is on its way.</Text>
       ) : (
-        <form onSubmit={form.onSubmit((values) => sending.mutate(values))}>
-          <Stack>
-            {sending.isError && <Alert color="red">{describeError(sending.error)}</Alert>}
-            <TextInput
-              label="Email address"
-              type="email"
-              autoComplete="email"
-              required
-              key={form.key('email')}
-              {...form.getInputProps('email')}
-            />
-            <Button type="submit" loading={sending.isPending}>
-              Send me a link
-            </Button>
-          </Stack>
-        </form>
+        <EmailForm sending={sending} submit="Send me a link" />
       )}
     </AuthPage>
   )

@@ -1,8 +1,8 @@
-import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { signIn } from '../../session/session.ts'
-import { describeError } from '../../shared/errors.ts'
+import { FieldForm } from '../../shared/field-form.tsx'
 import { apiUrl } from '../../shared/page-settings.ts'
 
 /** Logs in with a password or with Google. With `email`, only this user. */
@@ -10,9 +10,8 @@ export function LogInForm({ email = '' }: { email?: string }) {
   const form = useForm({ mode: 'uncontrolled', initialValues: { email, password: '' } })
   const entering = useMutation({ mutationFn: (values: typeof form.values) => signIn(values.email, values.password) })
   return (
-    <form onSubmit={form.onSubmit((values) => entering.mutate(values))}>
-      <Stack>
-        {entering.isError && <Alert color="red">{describeError(entering.error)}</Alert>}
+    <Stack>
+      <FieldForm sending={entering} onSubmit={form.onSubmit((values) => entering.mutate(values))} submit="Log in" wide>
         <TextInput
           label="Email address"
           type="email"
@@ -29,13 +28,10 @@ export function LogInForm({ email = '' }: { email?: string }) {
           key={form.key('password')}
           {...form.getInputProps('password')}
         />
-        <Button type="submit" loading={entering.isPending}>
-          Log in
-        </Button>
-        <Button component="a" href={`${apiUrl}/api/auth/google`} variant="default">
-          Log in with Google
-        </Button>
-      </Stack>
-    </form>
+      </FieldForm>
+      <Button component="a" href={`${apiUrl}/api/auth/google`} variant="default">
+        Log in with Google
+      </Button>
+    </Stack>
   )
 }

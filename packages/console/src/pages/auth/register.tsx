@@ -5,7 +5,9 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client, startSession } from '../../session/session.ts'
 import { describeError, problemsByField } from '../../shared/errors.ts'
+import { FieldForm } from '../../shared/field-form.tsx'
 import { AuthPage } from './auth-page.tsx'
+import { EmailForm } from './email-form.tsx'
 
 const CODE_LENGTH = 6
 
@@ -39,29 +41,11 @@ export function RegisterPage() {
 const requestCode = (email: string) => client.request('POST', '/api/auth/request-otp', { body: { email } })
 
 function AddressStep({ done }: { done: (email: string) => void }) {
-  const form = useForm({ mode: 'uncontrolled', initialValues: { email: '' } })
   const sending = useMutation({
     mutationFn: ({ email }: { email: string }) => requestCode(email),
     onSuccess: (_, { email }) => done(email),
   })
-  return (
-    <form onSubmit={form.onSubmit((values) => sending.mutate(values))}>
-      <Stack>
-        {sending.isError && <Alert color="red">{describeError(sending.error)}</Alert>}
-        <TextInput
-          label="Email address"
-          type="email"
-          autoComplete="email"
-          required
-          key={form.key('email')}
-          {...form.getInputProps('email')}
-        />
-        <Button type="submit" loading={sending.isPending}>
-          Send me a code
-        </Button>
-      </Stack>
-    </form>
-  )
+  return <EmailForm sending={sending} submit="Send me a code" />
 }
 
 function CodeStep({ email, done, back }: { email: string; done: (token: string) => void; back: () => void }) {
@@ -117,28 +101,27 @@ function ProfileStep({ email, token }: { email: string; token: string }) {
     onSuccess: ({ accessToken }) => startSession(accessToken),
   })
   return (
-    <form onSubmit={form.onSubmit((values) => registering.mutate(values))}>
-      <Stack>
-        {registering.isError && <Alert color="red">{describeError(registering.error)}</Alert>}
-        <TextInput
-          label="Your name"
-          autoComplete="name"
-          required
-          autoFocus
-          key={form.key('name')}
-          {...form.getInputProps('name')}
-        />
-        <PasswordInput
-          label="Password"
-          autoComplete="new-password"
-          required
-          key={form.key('password')}
-          {...form.getInputProps('password')}
-        />
-        <Button type="submit" loading={registering.isPending}>
-          Create the account
-        </Button>
-      </Stack>
-    </form>
+    <FieldForm
+      sending={registering}
+      onSubmit={form.onSubmit((values) => registering.mutate(values))}
+      submit="Create the account"
+      wide
+    >
+      <TextInput
+        label="Your name"
+        autoComplete="name"
+        required
+        autoFocus
+        key={form.key('name')}
+        {...form.getInputProps('name')}
+      />
+      <PasswordInput
+        label="Password"
+        autoComplete="new-password"
+        required
+        key={form.key('password')}
+        {...form.getInputProps('password')}
+      />
+    </FieldForm>
   )
 }

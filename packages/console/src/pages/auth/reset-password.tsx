@@ -1,9 +1,10 @@
-import { Alert, Anchor, Button, Checkbox, PasswordInput, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Checkbox, PasswordInput, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { client } from '../../session/session.ts'
-import { describeError, problemsByField } from '../../shared/errors.ts'
+import { problemsByField } from '../../shared/errors.ts'
+import { FieldForm } from '../../shared/field-form.tsx'
 import { AuthPage } from './auth-page.tsx'
 
 /** The page of the link in the mail. */
@@ -33,27 +34,26 @@ export function ResetPasswordPage() {
           .
         </Alert>
       ) : (
-        <form onSubmit={form.onSubmit((values) => resetting.mutate(values))}>
-          <Stack>
-            {resetting.isError && <Alert color="red">{describeError(resetting.error)}</Alert>}
-            <PasswordInput
-              label={`New password of ${email}`}
-              autoComplete="new-password"
-              required
-              key={form.key('password')}
-              {...form.getInputProps('password')}
-            />
-            <Checkbox
-              label="Also delete all API keys"
-              description="Programs that use them stop working."
-              key={form.key('endsApiKeys')}
-              {...form.getInputProps('endsApiKeys', { type: 'checkbox' })}
-            />
-            <Button type="submit" loading={resetting.isPending}>
-              Set the password
-            </Button>
-          </Stack>
-        </form>
+        <FieldForm
+          sending={resetting}
+          onSubmit={form.onSubmit((values) => resetting.mutate(values))}
+          submit="Set the password"
+          wide
+        >
+          <PasswordInput
+            label={`New password of ${email}`}
+            autoComplete="new-password"
+            required
+            key={form.key('password')}
+            {...form.getInputProps('password')}
+          />
+          <Checkbox
+            label="Also delete all API keys"
+            description="Programs that use them stop working."
+            key={form.key('endsApiKeys')}
+            {...form.getInputProps('endsApiKeys', { type: 'checkbox' })}
+          />
+        </FieldForm>
       )}
     </AuthPage>
   )

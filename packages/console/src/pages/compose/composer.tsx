@@ -133,7 +133,7 @@ export function Composer({ stored, given, accounts, post, isGone = false, refres
   )
 }
 
-/** Asks the service about the post while it is written. Only the newest answer is shown; until it arrives, the one before. */
+/** Has the service check the post while it is written. Only the newest answer is shown; until it arrives, the one before. */
 function useReport(body: components['schemas']['CreatePost'], isAsked: boolean) {
   const [settled] = useDebouncedValue(body, TYPING_MS)
   const report = useQuery({

@@ -7,7 +7,7 @@ type Account = Pick<Schemas['Account'], '_id' | 'platform'>
 /** A media item with the address that shows it. */
 export type DraftMedia = Schemas['MediaItemInput'] & { storageUrl: string }
 
-/** What differs for a platform or an account; an absent part is the same as for all. */
+/** The content that differs for a platform or an account; an absent part is the same as for all. */
 export interface Variant {
   text?: string
   media?: DraftMedia[]
@@ -29,7 +29,7 @@ export const emptyDraft = (accounts: string[]): Draft => ({ text: '', media: [],
 
 type Brand = Pick<Schemas['Group'], 'accountIds'>
 
-/** The accounts of a new post, of those that can publish: all of the brand, or the default accounts without one. */
+/** Returns the accounts of a new post: those of the brand, or the default ones without a brand. Accounts that cannot publish are left out. */
 export const chooseDefaults = (
   accounts: Pick<Schemas['Account'], '_id' | 'isDefault' | 'health'>[],
   brand: Brand | null = null,
@@ -45,7 +45,7 @@ export function mixesBrands(chosen: string[], brands: Brand[]): boolean {
   return branded.length > 0 && !brands.some(({ accountIds }) => branded.every((id) => accountIds.includes(id)))
 }
 
-/** What the address of the page gives to a new post. */
+/** The values of the page's address for a new post. */
 export interface Given {
   text?: string | undefined
   at?: WallTime | undefined

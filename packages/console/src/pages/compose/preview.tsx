@@ -33,11 +33,11 @@ const SHOWN_MEDIA = 4
 interface PreviewProps {
   draft: Draft
   account: Account
-  /** What the service says about the draft. */
+  /** The answer of the service's check of the draft. */
   report: Report | undefined
 }
 
-/** What the post will look like on an account, about. */
+/** A rough picture of the post on an account. */
 export function Preview({ draft, account, report }: PreviewProps) {
   const { _id, platform, profile } = account
   const { text, media } = contentFor(draft, account)

@@ -10,7 +10,7 @@ interface ProblemsProps {
   accounts: Account[]
 }
 
-/** What keeps the post from being published, and what may. */
+/** The errors that keep the post from being published, and the warnings. */
 export function Problems({ errors, warnings, accounts }: ProblemsProps) {
   return (
     <div role="status">

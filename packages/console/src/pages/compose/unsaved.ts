@@ -1,12 +1,12 @@
 import { randomId, readLocalStorageValue } from '@mantine/hooks'
 import type { Draft, Given } from './draft.ts'
 
-/** What was typed and is not stored, with what a restored page needs to continue where it was. */
+/** An input that is not stored on the server yet, with the state that a restored page continues from. */
 export interface Unsaved {
   draft: Draft
   /** The content that was edited: when the stored post differs from it, it was changed elsewhere. */
   base: Draft
-  /** What the address gave to the post already. */
+  /** The values of the page's address that the post has already. */
   given?: Given | undefined
   /** The last content that was sent, with its idempotency key: sending it again after a lost response makes no second post. */
   sent?: { content: string; key: string } | undefined

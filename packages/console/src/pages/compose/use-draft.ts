@@ -20,7 +20,7 @@ export function useDraft({ postId, stored, given = {} }: DraftOptions) {
     const isGiven = restored !== null && JSON.stringify(restored.given) === JSON.stringify(given)
     return isGiven ? restored.draft : withGiven(restored?.draft ?? stored, given)
   })
-  /** What was typed before the newer version was loaded over it. */
+  /** The input that the newer version replaced. */
   const [replaced, setReplaced] = useState<Draft | null>(null)
   const sent = useRef<Unsaved['sent']>(restored?.sent)
   const isStored = useRef(false)
@@ -71,7 +71,7 @@ export function useDraft({ postId, stored, given = {} }: DraftOptions) {
       save()
       return sent.current.key
     },
-    /** What was typed is stored and forgotten here. */
+    /** Call it when the input is stored; the copy in the browser is removed. */
     finish: () => {
       isStored.current = true
       forgetUnsaved(key)

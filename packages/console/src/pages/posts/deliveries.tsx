@@ -99,7 +99,7 @@ function NextAttempt({ delivery: { status, nextAttemptAt } }: { delivery: Delive
 
 type NextStep = { text: string; to?: '/accounts' | '/media'; label?: string }
 
-/** What the user can do after a delivery failed, by its code. Other codes are explained by the error alone. */
+/** The user's next step after a failed delivery, by its code. Other codes are explained by the error alone. */
 const NEXT_STEPS: Partial<Record<components['schemas']['FailureCode'], NextStep>> = {
   unauthorized: {
     text: 'The login of this account has ended. Connect it again, then send the post again.',

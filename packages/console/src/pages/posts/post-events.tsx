@@ -12,7 +12,7 @@ import { useTimes } from '../../shared/times.ts'
 type Post = components['schemas']['Post']
 type Event = components['schemas']['TimelineEvent']
 
-/** What happened to the post, and what happens next. */
+/** The events of the post so far, and the next one. */
 export function PostEvents({ post }: { post: Post }) {
   const { _id: postId, updatedAt } = post
   const timeline = useQuery({

@@ -24,7 +24,7 @@ const ROW_STATUSES: Record<RowStatus, { label: string; color: string }> = {
   failed: { label: 'Failed', color: 'red' },
 }
 
-/** What each row of an import would do, and how far it has come. */
+/** The planned effect of each row of an import, and the progress. */
 export function ImportPage() {
   const { id } = useParams({ from: '/signed-in/settings/imports/$id' })
   const found = useQuery({

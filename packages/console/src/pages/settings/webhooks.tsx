@@ -119,7 +119,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }) {
   )
 }
 
-/** Asks for a new webhook, or for the changes of one. */
+/** Opens the form of a new webhook, or of one to change. */
 function askForWebhook(webhook?: Webhook): void {
   const modalId = modals.open({
     title: webhook ? 'Edit the webhook' : 'A new webhook',
