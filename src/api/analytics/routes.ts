@@ -142,18 +142,19 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/posts/:postId/refresh',
     {
       schema: {
-        ...operation('analytics', 'refreshPostMetrics', 'Refresh the metrics of a post from its platform', {
+        ...operation('analytics', 'refreshPostMetrics', 'Refresh the metrics of a post from its platforms', {
           keyScope: 'analytics:read',
           description:
-            'Allowed once per 15 minutes; a failed refresh does not count. Waits about five seconds and always returns the latest snapshot.',
+            'Allowed once per 15 minutes, for one platform or all of them; a failed refresh does not count. Waits about five seconds and always returns the latest snapshot.',
         }),
         querystring: RefreshQuery,
         params: IdParam('postId'),
         response: { 200: success(RefreshedMetrics), ...errorResponses },
       },
     },
-    async ({ user: { userId }, params: { postId }, query: { platform, account: accountId } }) => {
-      const { snapshot, fresh } = await refreshMetrics(context, { userId, postId, platform, accountId })
+    async ({ user: { userId }, params: { postId }, query: { platform: asked, account: accountId } }) => {
+      const refresh = { userId, postId, platform: asked, accountId }
+      const { platform, snapshot, fresh } = await refreshMetrics(context, refresh)
       return ok('Post analytics fetched', {
         platform,
         snapshot: snapshot && presentSnapshot(snapshot),

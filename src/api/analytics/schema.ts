@@ -184,7 +184,7 @@ export const Heatmap = Type.Array(
 )
 
 export const RefreshQuery = Type.Object({
-  platform: PlatformName,
+  platform: Type.Optional({ ...PlatformName, description: 'By default every account that has published the post' }),
   account: Type.Optional(
     Type.String({ maxLength: 100, description: 'Id of the account, where the post has several on the platform' }),
   ),
@@ -192,7 +192,7 @@ export const RefreshQuery = Type.Object({
 
 export const RefreshedMetrics = Type.Object(
   {
-    platform: PlatformName,
+    platform: { ...PlatformName, description: 'The platform of `snapshot`, which is that of the first account' },
     snapshot: nullable(SnapshotSchema),
     analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
     accountAnalytics: AccountSnapshots,

@@ -4,7 +4,7 @@ import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { findFetchTime } from '../../domain/analytics/snapshots.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
-import { REFRESH_TIMEOUT_MS } from '../../workflows/contract/analytics.ts'
+import { REFRESH_TIMEOUT_MS, type RefreshInput } from '../../workflows/contract/analytics.ts'
 import type { CommandContext } from '../context.ts'
 
 /** The longest time that a client waits for fresh metrics. */
@@ -13,9 +13,18 @@ const LONGEST_WAIT_MS = 5 * SECOND
 interface Refresh {
   userId: string
   postId: string
-  platform: Platform
+  /** Absent: every account that has published the post, which counts as one refresh. */
+  platform?: Platform | undefined
   /** The account, where the post has several on the platform. */
   accountId?: string | undefined
+}
+
+interface Refreshed {
+  /** The platform of the first account, and its latest snapshot. */
+  platform: Platform
+  snapshot: PostSnapshot | null
+  /** True when every account has new counts. */
+  fresh: boolean
 }
 
 /**
@@ -24,32 +33,40 @@ interface Refresh {
  * time.
  * @throws ServiceError NOT_FOUND, BAD_REQUEST when the post is not published there, RATE_LIMITED
  */
-export async function refreshMetrics(
-  deps: CommandContext,
-  refresh: Refresh,
-): Promise<{ snapshot: PostSnapshot | null; fresh: boolean }> {
+export async function refreshMetrics(deps: CommandContext, refresh: Refresh): Promise<Refreshed> {
   const { posts, snapshots, orchestrator, limits, clock } = deps
   const { userId, postId, platform, accountId } = refresh
   const post = await posts.findOwned(userId, postId)
   if (!post) throw postNotFound()
-  // The default account comes first.
-  const entry = post.platformStatuses.find(
+  const published = post.platformStatuses.filter(
     (one) =>
-      one.platform === platform &&
+      (platform === undefined || one.platform === platform) &&
       (accountId === undefined || [one.target, one.accountId].includes(accountId)) &&
       one.status === 'completed' &&
       one.platformPostId !== null,
   )
-  if (!entry) {
-    throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)
+  // The default account of a platform comes first.
+  const [first] = published
+  if (!first) {
+    const place = platform === undefined ? 'yet' : `on ${platformLabel(platform)}`
+    throw new ServiceError('BAD_REQUEST', `The post is not published ${place}`)
   }
   await limits.analyticsRefresh.take(userId)
   const requestedAt = clock.now()
-  const wanted = { userId, postId, platform, target: entry.target }
-  const outcome = await orchestrator.refreshMetrics(wanted, LONGEST_WAIT_MS)
-  if (outcome === 'failed') await returnAllowance(deps, userId)
-  if (outcome === 'unknown') void returnAllowanceLater(deps, { ...refresh, target: entry.target }, requestedAt)
-  return { snapshot: await snapshots.latest({ userId, postId }, platform, entry.target), fresh: outcome === 'fresh' }
+  const wanted = (platform === undefined ? published : [first]).map((one) => ({
+    userId,
+    postId,
+    platform: one.platform,
+    target: one.target,
+  }))
+  const outcomes = await Promise.all(wanted.map((one) => orchestrator.refreshMetrics(one, LONGEST_WAIT_MS)))
+  if (outcomes.every((outcome) => outcome === 'failed')) await returnAllowance(deps, userId)
+  else if (!outcomes.includes('fresh')) void returnAllowanceLater(deps, wanted, requestedAt)
+  return {
+    platform: first.platform,
+    snapshot: await snapshots.latest({ userId, postId }, first.platform, first.target),
+    fresh: outcomes.every((outcome) => outcome === 'fresh'),
+  }
 }
 
 async function returnAllowance({ limits }: CommandContext, userId: string): Promise<void> {
@@ -57,20 +74,17 @@ async function returnAllowance({ limits }: CommandContext, userId: string): Prom
 }
 
 /**
- * Returns the allowance once the refresh has certainly ended without a snapshot. If this process stops earlier, the allowance
+ * Returns the allowance once the refreshes have certainly ended without a snapshot. If this process stops earlier, the allowance
  * stays used.
  */
-async function returnAllowanceLater(
-  deps: CommandContext,
-  refresh: Refresh & { target: string | undefined },
-  requestedAt: Date,
-): Promise<void> {
+async function returnAllowanceLater(deps: CommandContext, wanted: RefreshInput[], requestedAt: Date): Promise<void> {
   const { snapshots, clock, draining, logger } = deps
+  const { userId } = wanted[0]!
   try {
     await clock.sleepUntil(new Date(requestedAt.getTime() + REFRESH_TIMEOUT_MS), draining)
-    const latest = await snapshots.latest(refresh, refresh.platform, refresh.target)
-    if (!latest || findFetchTime(latest) < requestedAt) await returnAllowance(deps, refresh.userId)
+    const latest = await Promise.all(wanted.map((one) => snapshots.latest(one, one.platform, one.target)))
+    if (latest.every((one) => !one || findFetchTime(one) < requestedAt)) await returnAllowance(deps, userId)
   } catch (error) {
-    if (!draining.aborted) logger.warn({ err: error, userId: refresh.userId }, 'refresh allowance return failed')
+    if (!draining.aborted) logger.warn({ err: error, userId }, 'refresh allowance return failed')
   }
 }

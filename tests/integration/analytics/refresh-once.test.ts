@@ -59,7 +59,7 @@ it('a rejected refresh does not use up the allowance, in either process', async 
   const refresh = await createRefresher(userId)
   const stranger = await createRefresher((await world.author(0)).userId)
   const refused = [
-    await refresh(0, _id, ''),
+    await refresh(0, _id, '?platform='),
     await refresh(1, _id, '?platform=elsewhere'),
     await refresh(0, _id, '?platform=bluesky'),
     await refresh(1, 'no-such-post'),

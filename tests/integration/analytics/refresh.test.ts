@@ -77,6 +77,36 @@ it('a refresh by platform finds the account that a post names, also beside a def
   }
 })
 
+it('a refresh without a platform reads every account of the post, and counts once', async () => {
+  const { userId } = await world.author(0)
+  const post = publishedPost({ userId, on: ['mastodon', 'bluesky', 'tumblr'] })
+  post.platformStatuses[2]!.status = 'failed'
+  await storePosts(world.context, [post])
+  const asked: string[] = []
+  const outcomes: RefreshOutcome[] = ['failed', 'failed', 'fresh', 'failed']
+  const scripted = partial<PublishOrchestrator>({
+    refreshMetrics: async ({ platform }) => {
+      asked.push(platform)
+      return outcomes.shift()!
+    },
+  })
+  const all = () => refreshMetrics({ ...world.context, orchestrator: scripted }, { userId, postId: post._id })
+  const nothing = { platform: 'mastodon', snapshot: null, fresh: false }
+  expect(await all()).toEqual(nothing)
+  expect(await all()).toEqual(nothing)
+  expect(asked).toEqual(['mastodon', 'bluesky', 'mastodon', 'bluesky'])
+  await expect(all()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+})
+
+it('a refresh of a post that no platform has published is refused', async () => {
+  const { userId } = await world.author(0)
+  const post = publishedPost({ userId, on: ['mastodon'] })
+  post.platformStatuses[0]!.status = 'failed'
+  await storePosts(world.context, [post])
+  const all = refreshMetrics({ ...world.context, orchestrator }, { userId, postId: post._id })
+  await expect(all).rejects.toMatchObject({ code: 'BAD_REQUEST', message: 'The post is not published yet' })
+})
+
 it('a refresh returns the stored counts as not fresh when the account is disconnected', async () => {
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]
@@ -96,7 +126,7 @@ it('a refresh returns the stored counts as not fresh when the platform fails or 
   await world.context.rateLimits.clearAllOf([userId])
   await world.control.clearFaults()
   await world.control.fault({ path: '/api/v1/statuses', action: { delayMs: 8_000 } })
-  expect(await refresh(userId, second)).toEqual({ fresh: false, snapshot: null })
+  expect(await refresh(userId, second)).toMatchObject({ fresh: false, snapshot: null })
   expect(unreachable).toEqual([])
 })
 
@@ -104,7 +134,7 @@ it('a refresh that fails at the platform leaves the allowance for another try', 
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]
   await world.control.fault({ path: '/api/v1/statuses', action: { status: 500 } })
-  expect(await refresh(userId, _id)).toEqual({ fresh: false, snapshot: null })
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: false, snapshot: null })
   await world.control.clearFaults()
   expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
   await expect(refresh(userId, _id)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
@@ -162,7 +192,7 @@ describe('the allowance of a refresh', () => {
 
   it('the allowance is not returned after the eleventh failure in 15 minutes', async () => {
     const { refreshOnce, isRefused, calls } = await refreshWith('failed')
-    for (let call = 0; call < 11; call++) expect(await refreshOnce()).toEqual({ fresh: false, snapshot: null })
+    for (let call = 0; call < 11; call++) expect(await refreshOnce()).toMatchObject({ fresh: false, snapshot: null })
     expect(await isRefused()).toBe(true)
     expect(calls).toHaveLength(11)
   })

@@ -7,10 +7,16 @@ export function describeError(error: unknown): string {
     return 'The service did not respond. What you entered stays here: check your connection and try again.'
   if (error instanceof ApiError && error.status === 429) {
     const wait = error.retryAfterSeconds
-    return wait === null ? error.message : `${error.message} Try again in ${Math.max(1, Math.ceil(wait))} seconds.`
+    return wait === null ? error.message : `${asSentence(error.message)} Try again in ${describeWait(wait)}.`
   }
   if (error instanceof ApiError || error instanceof UploadError) return error.message
   return error instanceof Error ? error.message : String(error)
+}
+
+const asSentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`)
+
+function describeWait(seconds: number): string {
+  return seconds > 120 ? `${Math.ceil(seconds / 60)} minutes` : `${Math.max(1, Math.ceil(seconds))} seconds`
 }
 
 /** The problems of a refused form by the path of their field, for `form.setErrors`. */

@@ -1021,8 +1021,8 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Refresh the metrics of a post from its platform
-     * @description Allowed once per 15 minutes; a failed refresh does not count. Waits about five seconds and always returns the latest snapshot.
+     * Refresh the metrics of a post from its platforms
+     * @description Allowed once per 15 minutes, for one platform or all of them; a failed refresh does not count. Waits about five seconds and always returns the latest snapshot.
      */
     post: operations['refreshPostMetrics']
     delete?: never
@@ -9202,9 +9202,9 @@ export interface operations {
   }
   refreshPostMetrics: {
     parameters: {
-      query: {
-        /** @description Platform identifier */
-        platform: components['schemas']['Platform']
+      query?: {
+        /** @description By default every account that has published the post */
+        platform?: components['schemas']['Platform']
         /** @description Id of the account, where the post has several on the platform */
         account?: string
       }

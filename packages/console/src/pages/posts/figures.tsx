@@ -2,7 +2,7 @@ import { Button, Table, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
-import { showError } from '../../shared/errors.ts'
+import { showDone, showError } from '../../shared/errors.ts'
 import { Figure } from '../../shared/figure.tsx'
 import { AccountName } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -23,16 +23,13 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
   const queries = useQueryClient()
   const published = post.platformStatuses.filter(({ status }) => status === 'completed')
   const refreshing = useMutation({
-    mutationFn: async () => {
-      for (const { platform, accountId } of published) {
-        await client.request('POST', '/api/analytics/posts/{postId}/refresh', {
-          path: { postId: post._id },
-          query: { platform, ...(accountId && { account: accountId }) },
-        })
-      }
-    },
+    // One request for all accounts: a user may make one in 15 minutes.
+    mutationFn: () => client.request('POST', '/api/analytics/posts/{postId}/refresh', { path: { postId: post._id } }),
     onError: showError,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['posts', post._id] }),
+    onSuccess: async ({ fresh }) => {
+      await Promise.all(['posts', 'analytics'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
+      if (!fresh) showDone('Not every platform responded in time. Its figures are the ones of the last time.')
+    },
   })
   if (published.length === 0) return null
   const rows = published.map((entry) => ({
@@ -67,7 +64,8 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
           <Table.Tbody>
             {rows.map(({ platform, accountId, accountName, snapshot }) => (
               <Table.Tr key={accountId ?? platform}>
-                <Table.Td>
+                {/* Takes the room that the figures leave, so that a long name hides none of them. */}
+                <Table.Td w="100%" maw={0}>
                   <AccountName platform={platform} name={accountName} />
                 </Table.Td>
                 {COLUMNS.map(({ label, of }) => (
