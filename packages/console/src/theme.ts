@@ -25,6 +25,11 @@ export const theme = createTheme({
   headings: { fontFamily: SYSTEM_FONT, fontWeight: '650' },
   cursorType: 'pointer',
   autoContrast: true,
+  components: {
+    // Their buttons have only a cross.
+    ModalCloseButton: { defaultProps: { 'aria-label': 'Close' } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+  },
 })
 
 /** Darker than Mantine's own on their light backgrounds: small text needs a contrast of 4.5. */
@@ -44,6 +49,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-dimmed': '#565d64',
     '--mantine-color-placeholder': '#6b7279',
     '--mantine-color-error': '#c42020',
+    '--mantine-color-red-text': '#c42020',
     '--surface': 'var(--mantine-color-white)',
     ...Object.fromEntries(
       Object.entries(TEXT_ON_LIGHT).map(([name, color]) => [`--mantine-color-${name}-light-color`, color]),

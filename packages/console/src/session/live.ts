@@ -51,8 +51,21 @@ async function follow(signal: AbortSignal): Promise<void> {
     )
     setLive(false)
     if (wasReady) wait = FIRST_WAIT_MS
-    await new Promise((resolve) => setTimeout(resolve, wait))
+    await sleepUntilOnline(wait)
   }
+}
+
+/** Waits, or until the browser has a network again. */
+function sleepUntilOnline(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      window.removeEventListener('online', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    window.addEventListener('online', end)
+  })
 }
 
 /** Resolves when the stream has ended, with whether it was accepted. */

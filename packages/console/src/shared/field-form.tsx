@@ -16,7 +16,7 @@ interface FieldFormProps {
 /** A form with its failure and its button. */
 export function FieldForm({ sending, onSubmit, submit, danger = false, wide = false, children }: FieldFormProps) {
   return (
-    <form onSubmit={onSubmit}>
+    <form onSubmit={(event) => (sending.isPending ? event.preventDefault() : onSubmit(event))}>
       <Stack>
         {sending.isError && <Alert color="red">{describeError(sending.error)}</Alert>}
         {children}

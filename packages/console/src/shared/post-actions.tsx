@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core'
-import { modals } from '@mantine/modals'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import { client } from '../session/session.ts'
+import { askToConfirm } from './ask-to-confirm.ts'
 import { showDone, showError } from './errors.ts'
 import type { PostStatus } from './statuses.tsx'
 import { scheduledFor, type WallTime } from './wall-times.ts'
@@ -92,13 +92,20 @@ export function usePostActions() {
         },
       }),
 
-    duplicate: async ({ _id }: Pick<ListedPost, '_id'>) => {
-      const copy = await client.posts.duplicate(_id).catch(showError)
+    /** Opens a copy as a draft: for all accounts of the post, or for these alone, where the others have the post already. */
+    duplicate: async ({ _id }: Pick<ListedPost, '_id'>, accounts?: string[]) => {
+      const copy = await copyFor(_id, accounts).catch(showError)
       if (!copy) return
       await queries.invalidateQueries({ queryKey: ['posts'] })
       await navigate({ to: '/compose', search: { id: copy.postId } })
     },
   }
+}
+
+async function copyFor(postId: string, accounts?: string[]) {
+  const copy = await client.posts.duplicate(postId)
+  if (accounts) await client.posts.update(copy.postId, { selectedPlatforms: [], selectedAccounts: accounts })
+  return copy
 }
 
 interface Question {
@@ -109,7 +116,7 @@ interface Question {
 }
 
 function ask({ title, text, confirm, act }: Question): void {
-  modals.openConfirmModal({
+  askToConfirm({
     title,
     children: <Text size="sm">{text}</Text>,
     labels: { confirm, cancel: 'Back' },

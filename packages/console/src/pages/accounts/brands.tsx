@@ -4,6 +4,7 @@ import { modals } from '@mantine/modals'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { client } from '../../session/session.ts'
 import type { Brand } from '../../session/brand.ts'
+import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { problemsByField, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { PLATFORMS, type Account } from '../../shared/platforms.tsx'
@@ -23,7 +24,7 @@ export function Brands({ accounts }: { accounts: Account[] }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['groups'] }),
   })
   const askToDelete = ({ id, name }: Brand) =>
-    modals.openConfirmModal({
+    askToConfirm({
       title: `Delete the brand ${name}?`,
       children: <Text size="sm">Its accounts stay connected, and its posts stay as they are.</Text>,
       labels: { confirm: 'Delete', cancel: 'Back' },

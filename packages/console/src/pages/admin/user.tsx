@@ -1,10 +1,10 @@
 import { Alert, Anchor, Badge, Button, Group, NumberInput, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { modals } from '@mantine/modals'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
+import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { problemsByField, showDone, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -60,7 +60,7 @@ function Access({ user }: { user: UserRecord }) {
   })
   const other = subscription.plan === 'pro' ? 'free' : 'pro'
   const ask = (title: string, text: string, act: () => Promise<unknown>) =>
-    modals.openConfirmModal({
+    askToConfirm({
       title,
       children: <Text size="sm">{text}</Text>,
       labels: { confirm: 'Change', cancel: 'Back' },

@@ -10,12 +10,12 @@ import {
   Stack,
   Text,
 } from '@mantine/core'
-import { modals } from '@mantine/modals'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import { Images } from 'lucide-react'
 import { client } from '../../session/session.ts'
+import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { showDone, showError } from '../../shared/errors.ts'
 import { Page } from '../../shared/page.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
@@ -120,7 +120,7 @@ function MediaCard({ item }: { item: Media }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['media'] }),
   })
   const askToDelete = () =>
-    modals.openConfirmModal({
+    askToConfirm({
       title: `Delete ${originalFilename}?`,
       children: <Text size="sm">It is deleted permanently. Posts that are published keep it on their platforms.</Text>,
       labels: { confirm: 'Delete', cancel: 'Back' },

@@ -1,8 +1,8 @@
 import { Badge, Button, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
-import { modals } from '@mantine/modals'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
+import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { showDone, showError } from '../../shared/errors.ts'
 import { Page } from '../../shared/page.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -47,7 +47,7 @@ function Plan({ status: { plan, subscription } }: { status: Status }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['subscription'] }),
   })
   const askToEnd = () =>
-    modals.openConfirmModal({
+    askToConfirm({
       title: 'End Pro?',
       children: (
         <Text size="sm">It stays until the end of the period that is paid. Then the limits of Free apply.</Text>

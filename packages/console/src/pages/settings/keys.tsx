@@ -5,6 +5,7 @@ import { modals } from '@mantine/modals'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { KeyRound } from 'lucide-react'
+import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { DataTable } from '../../shared/data-table.tsx'
 import { client } from '../../session/session.ts'
 import { problemsByField, showError } from '../../shared/errors.ts'
@@ -41,7 +42,7 @@ export function KeySettings() {
     onSettled: () => queries.invalidateQueries({ queryKey: ['keys'] }),
   })
   const askToDelete = (id: string, name: string) =>
-    modals.openConfirmModal({
+    askToConfirm({
       title: `Delete the key ${name}?`,
       children: <Text size="sm">Programs that use it stop working immediately.</Text>,
       labels: { confirm: 'Delete', cancel: 'Back' },

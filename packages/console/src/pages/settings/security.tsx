@@ -1,8 +1,8 @@
 import { Badge, Button, Checkbox, Group, PasswordInput, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { modals } from '@mantine/modals'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { client, forget, useUser } from '../../session/session.ts'
+import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { problemsByField, showDone, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -80,7 +80,7 @@ function Devices() {
     onSuccess: forget,
   })
   const askToEndAll = () =>
-    modals.openConfirmModal({
+    askToConfirm({
       title: 'Log out everywhere?',
       children: <Text size="sm">All devices are logged out, this one included. API keys stay valid.</Text>,
       labels: { confirm: 'Log out everywhere', cancel: 'Back' },

@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import { Webhook as WebhookIcon } from 'lucide-react'
 import { client } from '../../session/session.ts'
+import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { problemsByField, showDone, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -62,7 +63,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }) {
     onSettled: settled,
   })
   const askToDelete = () =>
-    modals.openConfirmModal({
+    askToConfirm({
       title: 'Delete this webhook?',
       children: <Text size="sm">{url} gets no further events, and its log is deleted.</Text>,
       labels: { confirm: 'Delete', cancel: 'Back' },
