@@ -33,6 +33,9 @@ const page = (value: unknown) => (Number(value) > 1 ? { page: Math.floor(Number(
 const textAs = <K extends string>(key: K, value: unknown) =>
   (text(value) ? { [key]: text(value) } : {}) as { [key in K]?: string }
 
+/** A view of the calendar other than that of a month. */
+const viewOf = (view: unknown): Pick<CalendarSearch, 'view'> => (view === 'day' || view === 'week' ? { view } : {})
+
 /** Reads who is signed in before anything is shown. Google's login returns with an access token in the fragment. */
 function Root() {
   const { kind, ...session } = useSession()
@@ -135,9 +138,10 @@ const userRoutes = [
     getParentRoute: () => signedIn,
     path: '/compose',
     component: lazyRouteComponent(() => import('./pages/compose/compose.tsx'), 'ComposePage'),
-    validateSearch: ({ id, at, text: written, media }): ComposeSearch => ({
+    validateSearch: ({ id, at, view, text: written, media }): ComposeSearch => ({
       ...textAs('id', id),
       ...textAs('at', at),
+      ...viewOf(view),
       ...textAs('text', written),
       ...textAs('media', media),
     }),
@@ -147,7 +151,7 @@ const userRoutes = [
     path: '/calendar',
     component: lazyRouteComponent(() => import('./pages/calendar/calendar.tsx'), 'CalendarPage'),
     validateSearch: ({ view, date, ...rest }): CalendarSearch => ({
-      ...(view === 'day' || view === 'week' ? { view } : {}),
+      ...viewOf(view),
       ...(/^\d{4}-\d{2}-\d{2}$/.test(text(date) ?? '') && { date: text(date)! }),
       ...postFilters(rest),
     }),

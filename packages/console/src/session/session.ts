@@ -78,6 +78,18 @@ export async function startSession(token = ''): Promise<void> {
   }
 }
 
+const TIMEZONE_DEADLINE_MS = 5_000
+
+/** Signs in after a registration, and takes the timezone of the browser into the profile: without one, all times are in UTC. */
+export async function startFirstSession(token: string): Promise<void> {
+  takeToken(token)
+  const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions()
+  const signal = AbortSignal.timeout(TIMEZONE_DEADLINE_MS)
+  // The service may not know the zone of a newer browser. The settings offer those that it knows.
+  await client.request('PUT', '/api/profile/change-timezone', { body: { timezone }, signal }).catch(() => {})
+  await startSession(token)
+}
+
 function enter(user: User): void {
   localStorage.setItem(HINT, 'yes')
   become({ kind: 'signedIn', user, ended: false })

@@ -1,6 +1,6 @@
 import { Button, Popover, Stack } from '@mantine/core'
-import { DateTimePicker } from '@mantine/dates'
 import { useState, type ReactNode } from 'react'
+import { TimeField } from './time-field.tsx'
 import { useTimes } from './times.ts'
 import { isPast, type WallTime } from './wall-times.ts'
 
@@ -26,7 +26,7 @@ export function ScheduleButton({ label = 'Schedule', hint, onChoose }: ScheduleB
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs" miw={220}>
-          <DateTimePicker
+          <TimeField
             label="Publish at"
             description={`Time in ${timezone}`}
             value={time}

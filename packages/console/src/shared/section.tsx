@@ -13,7 +13,8 @@ export function Section({ title, lead, actions, children }: SectionProps) {
   return (
     <Paper withBorder p="md" className="surface" component="section" aria-label={title}>
       <Group justify="space-between" align="flex-start" mb="sm" gap="xs">
-        <div>
+        {/* The actions stay beside it, unless the page is narrow. */}
+        <div style={{ flex: '1 1 12rem', minWidth: 0 }}>
           <Title order={2} size="h4">
             {title}
           </Title>

@@ -47,6 +47,7 @@ export function AccountCard({ account, others }: AccountCardProps) {
     },
     onError: showError,
   })
+  const title = label ?? (profile.displayName || profile.handle)
   const { label: healthLabel, color } = HEALTH[health.status]
   const host = server === null ? null : new URL(server).host
   const details = [PLATFORMS[platform].name, host, isDefault && others.length > 0 ? 'default' : null]
@@ -71,11 +72,13 @@ export function AccountCard({ account, others }: AccountCardProps) {
           </Indicator>
           <Stack gap={0} flex={1} miw={0}>
             <Text fw={600} truncate title={profile.displayName}>
-              {label ?? (profile.displayName || profile.handle)}
+              {title}
             </Text>
-            <Text size="sm" truncate title={profile.handle}>
-              {profile.handle}
-            </Text>
+            {profile.handle !== title && (
+              <Text size="sm" truncate title={profile.handle}>
+                {profile.handle}
+              </Text>
+            )}
             <Text size="xs" c="dimmed" truncate>
               {details.filter(Boolean).join(' · ')}
             </Text>

@@ -2,7 +2,6 @@ import { Group, Text, VisuallyHidden } from '@mantine/core'
 import type { components } from '@postonce/sdk'
 import { Ban, CircleCheck, CircleX, Clock, PencilLine, Send, TriangleAlert, type LucideIcon } from 'lucide-react'
 import { POST_STATUSES, type PostStatus } from '../../shared/statuses.tsx'
-import { toWallTime } from '../../shared/wall-times.ts'
 
 export type CalendarPost = components['schemas']['CalendarPost']
 
@@ -18,15 +17,15 @@ const ICONS: Record<PostStatus, LucideIcon> = {
 }
 
 /** A post in one line of the calendar: its status as an icon, its time and the beginning of its text. */
-export function CalendarEvent({ post, timezone }: { post: CalendarPost; timezone: string }) {
-  const { status, text, scheduledAt, createdAt } = post
+export function CalendarEvent({ post, time }: { post: CalendarPost; time: string }) {
+  const { status, text } = post
   const Icon = ICONS[status]
   return (
     <Group gap={4} wrap="nowrap" miw={0}>
       <Icon size={12} aria-hidden style={{ flex: 'none' }} />
       <VisuallyHidden>{POST_STATUSES[status].label}</VisuallyHidden>
       <Text span fz="xs" fw={600}>
-        {toWallTime(scheduledAt ?? createdAt, timezone).slice(11, 16)}
+        {time}
       </Text>
       <Text span fz="xs" truncate>
         {text || 'Without text'}

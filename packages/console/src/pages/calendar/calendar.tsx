@@ -4,7 +4,7 @@ import '@mantine/schedule/styles.layer.css'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import dayjs from 'dayjs'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { client } from '../../session/session.ts'
 import { showError } from '../../shared/errors.ts'
 import { Page } from '../../shared/page.tsx'
@@ -20,6 +20,13 @@ export interface CalendarSearch extends PostFilters {
   view?: 'day' | 'week'
   date?: string
 }
+
+/** The views of a day and a week begin in the morning and scroll by themselves, so that their head stays in sight. */
+const HOURS = {
+  startScrollTime: '07:00:00',
+  slotHeight: 48,
+  scrollAreaProps: { mah: 'max(26rem, calc(100dvh - 20rem))', type: 'auto' },
+} as const
 
 /** A post has no duration; in the views of a day and a week it takes this much room. */
 const SHOWN_MINUTES = 30
@@ -38,10 +45,16 @@ export function CalendarPage() {
     for (const day of document.querySelectorAll('.mantine-WeekView-weekViewDayLabel')) day.removeAttribute('aria-label')
   })
 
-  function move({ event, newStart }: { event: ScheduleEventData; newStart: string }): void {
+  /** Where posts were dropped, by their ids, until the service has moved them: they do not jump back meanwhile. */
+  const [dropped, setDropped] = useState<ReadonlyMap<string, string>>(new Map())
+
+  async function move({ event, newStart }: { event: ScheduleEventData; newStart: string }): Promise<void> {
     const at = { time: newStart, timezone }
     if (isPast(at)) return showError(new Error('This time is over. Move the post to a later one.'))
-    void actions.schedule([postOf(event)], at)
+    const post = postOf(event)
+    setDropped((all) => new Map(all).set(post._id, newStart))
+    await actions.schedule([post], at)
+    setDropped((all) => new Map([...all].filter(([id]) => id !== post._id)))
   }
 
   return (
@@ -64,17 +77,18 @@ export function CalendarPage() {
             replace: true,
           })
         }
-        events={(posts.data?.posts ?? []).map((post) => toEvent(post, timezone))}
-        renderEventBody={(event) => <CalendarEvent post={postOf(event)} timezone={timezone} />}
+        events={(posts.data?.posts ?? []).map((post) => toEvent(post, timezone, dropped.get(post._id)))}
+        renderEventBody={(event) => <CalendarEvent post={postOf(event)} time={String(event.start).slice(11, 16)} />}
         onEventClick={(event) => void navigate({ to: '/posts/$postId', params: { postId: String(event.id) } })}
         withEventsDragAndDrop
-        canDragEvent={(event) => ALLOWED.edit.includes(postOf(event).status)}
-        onEventDrop={move}
+        canDragEvent={(event) => ALLOWED.edit.includes(postOf(event).status) && !dropped.has(postOf(event)._id)}
+        onEventDrop={(drop) => void move(drop)}
         onTimeSlotClick={({ slotStart }) => write(slotStart)}
         onDayClick={(day) => change({ view: 'day', date: day })}
         withAgenda
-        weekViewProps={{ weekendDays: [] }}
-        monthViewProps={{ maxEventsPerDay: 4, weekendDays: [] }}
+        dayViewProps={{ ...HOURS, withAllDaySlot: false }}
+        weekViewProps={{ ...HOURS, withAllDaySlots: false, weekendDays: [] }}
+        monthViewProps={{ maxEventsPerDay: 3, weekendDays: [] }}
         // A button may not be "selected"; the list below names the chosen day.
         mobileMonthViewProps={{ weekendDays: [], getDayProps: () => ({ 'aria-selected': undefined }) }}
       />
@@ -83,7 +97,7 @@ export function CalendarPage() {
 
   function write(time: string): void {
     if (isPast({ time, timezone })) return showError(new Error('This time is over. Choose a later one.'))
-    void navigate({ to: '/compose', search: { at: toInstant({ time, timezone }) } })
+    void navigate({ to: '/compose', search: { at: toInstant({ time, timezone }), ...(view !== 'month' && { view }) } })
   }
 }
 
@@ -104,14 +118,14 @@ function usePosts(chosen: PostFilters, date: string) {
 
 const postOf = (event: ScheduleEventData): CalendarPost => event.payload?.['post'] as CalendarPost
 
-function toEvent(post: CalendarPost, timezone: string): ScheduleEventData {
-  const at = post.scheduledAt ?? post.createdAt
+function toEvent(post: CalendarPost, timezone: string, droppedAt?: string): ScheduleEventData {
+  const start = droppedAt ?? toWallTime(post.scheduledAt ?? post.createdAt, timezone)
   const { label, color } = POST_STATUSES[post.status]
   return {
     id: post._id,
     title: `${label}: ${post.text || 'Without text'}`,
-    start: toWallTime(at, timezone),
-    end: toWallTime(Date.parse(at) + SHOWN_MINUTES * 60_000, timezone),
+    start,
+    end: dayjs(start).add(SHOWN_MINUTES, 'minute').format('YYYY-MM-DD HH:mm:ss'),
     color,
     payload: { post },
   }

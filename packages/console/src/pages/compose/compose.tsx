@@ -19,6 +19,8 @@ export interface ComposeSearch {
   id?: string
   /** The instant of a slot in the calendar. */
   at?: string
+  /** The view of the calendar with this slot, to return to. */
+  view?: 'day' | 'week'
   text?: string
   /** A file of the media library. */
   media?: string

@@ -1,6 +1,6 @@
 import { Alert, Button, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useIsMutating, useQuery } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { useMemo } from 'react'
 import { client } from '../../session/session.ts'
@@ -13,7 +13,7 @@ import { isEmpty, listLost, toPost, type Draft, type Given } from './draft.ts'
 import { MediaField } from './media-field.tsx'
 import { Preview } from './preview.tsx'
 import { Problems } from './problems.tsx'
-import { StoreActions } from './store-actions.tsx'
+import { StoreActions, STORING } from './store-actions.tsx'
 import { Targets } from './targets.tsx'
 import { useDraft } from './use-draft.ts'
 import { Variants } from './variants.tsx'
@@ -46,6 +46,7 @@ export function Composer({ stored, given, accounts, post, isGone = false, refres
   const body = useMemo(() => toPost(draft, accounts), [draft, accounts])
   const chosen = accounts.filter(({ _id }) => draft.accounts.includes(_id))
   const report = useReport(body, !isEmpty(draft) && chosen.length > 0)
+  const isStoring = useIsMutating({ mutationKey: STORING }) > 0
   const change = (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part }))
   return (
     <Page title={post ? (post.status === 'DRAFT' ? 'Edit the draft' : 'Edit the post') : 'New post'}>
@@ -65,42 +66,45 @@ export function Composer({ stored, given, accounts, post, isGone = false, refres
       )}
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
         <Stack gap="lg" miw={0}>
-          <Section title="Publish on">
-            <Targets
-              accounts={accounts}
-              chosen={draft.accounts}
-              report={report.data}
-              onChange={(ids) => change({ accounts: ids })}
-            />
-            {post && <Lost post={post} accounts={accounts} />}
-          </Section>
-          <Section
-            title="Text and files"
-            actions={<Captions text={draft.text} onChoose={(text) => change({ text })} />}
-          >
-            <MediaField
-              media={draft.media}
-              onChange={(of) => setDraft((current) => ({ ...current, media: of(current.media) }))}
-              takesAllPastes
-            >
-              <Textarea
-                aria-label="Text"
-                placeholder="What do you want to say?"
-                autosize
-                minRows={5}
-                maxRows={20}
-                autoFocus
-                value={draft.text}
-                onChange={({ currentTarget }) => change({ text: currentTarget.value })}
+          {/* What is typed while the post is being stored would not be part of it. */}
+          <Stack gap="lg" inert={isStoring}>
+            <Section title="Publish on">
+              <Targets
+                accounts={accounts}
+                chosen={draft.accounts}
+                report={report.data}
+                onChange={(ids) => change({ accounts: ids })}
               />
-            </MediaField>
-          </Section>
-          <Section title="Variants">
-            <Variants draft={draft} accounts={chosen} onChange={setDraft} />
-          </Section>
-          <Section title="When">
-            <When at={draft.at} onChange={(at) => change({ at })} />
-          </Section>
+              {post && <Lost post={post} accounts={accounts} />}
+            </Section>
+            <Section
+              title="Text and files"
+              actions={<Captions text={draft.text} onChoose={(text) => change({ text })} />}
+            >
+              <MediaField
+                media={draft.media}
+                onChange={(of) => setDraft((current) => ({ ...current, media: of(current.media) }))}
+                takesAllPastes
+              >
+                <Textarea
+                  aria-label="Text"
+                  placeholder="What do you want to say?"
+                  autosize
+                  minRows={5}
+                  maxRows={20}
+                  autoFocus
+                  value={draft.text}
+                  onChange={({ currentTarget }) => change({ text: currentTarget.value })}
+                />
+              </MediaField>
+            </Section>
+            <Section title="Variants">
+              <Variants draft={draft} accounts={chosen} onChange={setDraft} />
+            </Section>
+            <Section title="When">
+              <When at={draft.at} onChange={(at) => change({ at })} />
+            </Section>
+          </Stack>
           {report.data && (
             <Problems
               errors={report.data.errors.filter(isShown)}
@@ -135,11 +139,12 @@ export function Composer({ stored, given, accounts, post, isGone = false, refres
 
 /** Has the service check the post while it is written. Only the newest answer is shown; until it arrives, the one before. */
 function useReport(body: components['schemas']['CreatePost'], isAsked: boolean) {
-  const [settled] = useDebouncedValue(body, TYPING_MS)
+  // Null while there is nothing to check: the empty post before the first letter has problems that the user did not make.
+  const [settled] = useDebouncedValue(isAsked ? body : null, TYPING_MS)
   const report = useQuery({
     queryKey: ['validate', settled],
-    queryFn: ({ signal }) => client.posts.validate(settled, { signal }),
-    enabled: isAsked,
+    queryFn: ({ signal }) => client.posts.validate(settled!, { signal }),
+    enabled: isAsked && settled !== null,
     placeholderData: keepPreviousData,
     staleTime: Infinity,
     gcTime: 0,

@@ -1,10 +1,10 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { modals } from '@mantine/modals'
 import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ApiError, type components } from '@postonce/sdk'
 import { useBrand } from '../../session/brand.ts'
 import { client } from '../../session/session.ts'
+import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { describeError, showDone } from '../../shared/errors.ts'
 import type { Account } from '../../shared/platforms.tsx'
 import { ALLOWED } from '../../shared/post-actions.tsx'
@@ -116,13 +116,16 @@ export function StoreActions({ state, body, accounts, post, isGone, refresh }: S
 
 /** A post for two brands is often a mistake. */
 function askForBrands(publish: () => void): void {
-  modals.openConfirmModal({
+  askToConfirm({
     title: 'Publish for several brands?',
     children: <Text size="sm">The chosen accounts belong to different brands.</Text>,
     labels: { confirm: 'Publish for all', cancel: 'Back' },
     onConfirm: publish,
   })
 }
+
+/** The key of the mutation that stores a post. */
+export const STORING = ['store-post']
 
 /** `copy` saves what was typed as a new draft. */
 type Kind = 'draft' | 'publish' | 'copy'
@@ -137,6 +140,7 @@ function useStoring({
 }: Omit<StoreActionsProps, 'accounts' | 'isGone'> & { isEditable: boolean }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const { view } = useSearch({ from: '/signed-in/compose' })
   const { at } = state.draft
   const create = (kind: Kind) => {
     const content = { ...body, ...(kind !== 'publish' && { status: 'DRAFT' as const }) }
@@ -150,6 +154,7 @@ function useStoring({
       ifMatch: etag,
     })
   return useMutation({
+    mutationKey: STORING,
     mutationFn: (kind: Kind) => (post && kind !== 'copy' ? update(post, kind) : create(kind)),
     onSuccess: ({ postId }, kind) => {
       if (kind === 'copy' && isEditable) state.finishCopy()
@@ -162,6 +167,9 @@ function useStoring({
             ? 'The post is being published.'
             : 'The post is scheduled.',
       )
+      // Whoever plans in the calendar sees the post in its place, and the next free time.
+      if (kind === 'publish' && at !== null && view !== undefined)
+        return navigate({ to: '/calendar', search: { view, date: at.time.slice(0, 10) } })
       return navigate(
         kind === 'copy' ? { to: '/compose', search: { id: postId } } : { to: '/posts/$postId', params: { postId } },
       )

@@ -4,6 +4,8 @@ import type { components } from '@postonce/sdk'
 import { useId } from 'react'
 import { PLATFORMS, PlatformMark, type Account } from '../../shared/platforms.tsx'
 
+const number = new Intl.NumberFormat()
+
 type Report = components['schemas']['ValidationReport']
 
 interface TargetsProps {
@@ -45,29 +47,28 @@ function Target({ account, count }: { account: Account; count: Count | undefined
       >
         <Group gap="sm" wrap="nowrap">
           <Checkbox.Indicator />
+          <PlatformMark platform={platform} />
           <div style={{ minWidth: 0, flex: 1 }}>
-            <Group gap={8} wrap="nowrap">
-              <PlatformMark platform={platform} />
-              <div style={{ minWidth: 0 }}>
-                <Text size="sm" lh={1.25} truncate title={profile.handle}>
-                  {label ?? profile.handle}
+            <Text size="sm" lh={1.25} truncate title={profile.handle}>
+              {label ?? profile.handle}
+            </Text>
+            <Group justify="space-between" wrap="nowrap" gap="xs">
+              <Text size="xs" lh={1.25} c="dimmed">
+                {PLATFORMS[platform].name}
+              </Text>
+              {count && (
+                <Text
+                  id={countId}
+                  size="xs"
+                  lh={1.25}
+                  c={count.length > count.limit ? 'red' : 'dimmed'}
+                  fw={count.length > count.limit ? 700 : 400}
+                >
+                  {number.format(count.length)} / {number.format(count.limit)}
                 </Text>
-                <Text size="xs" lh={1.25} c="dimmed" truncate>
-                  {PLATFORMS[platform].name}
-                </Text>
-              </div>
+              )}
             </Group>
           </div>
-          {count && (
-            <Text
-              id={countId}
-              size="xs"
-              c={count.length > count.limit ? 'red' : 'dimmed'}
-              fw={count.length > count.limit ? 700 : 400}
-            >
-              {count.length} / {count.limit}
-            </Text>
-          )}
         </Group>
       </Checkbox.Card>
       {health.needsReconnection && (

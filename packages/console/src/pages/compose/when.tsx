@@ -1,5 +1,5 @@
 import { Group, Select, SegmentedControl, Stack, Text } from '@mantine/core'
-import { DateTimePicker } from '@mantine/dates'
+import { TimeField } from '../../shared/time-field.tsx'
 import { listTimezones } from '../../shared/timezones.ts'
 import { useTimes } from '../../shared/times.ts'
 import { isPast, toInstant, toWallTime, type WallTime } from '../../shared/wall-times.ts'
@@ -23,7 +23,7 @@ export function When({ at, onChange }: { at: WallTime | null; onChange: (at: Wal
       />
       {at !== null && (
         <Group align="flex-start" grow>
-          <DateTimePicker
+          <TimeField
             label="Time"
             value={at.time}
             onChange={(time) => time && onChange({ ...at, time })}

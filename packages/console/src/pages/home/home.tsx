@@ -77,7 +77,7 @@ function Today({ accounts }: { accounts: Account[] }) {
         <Posts status={['DRAFT']} nothing="No drafts." />
       </Section>
       <Section title="Published" actions={<More to="/posts">All posts</More>}>
-        <Posts status={['COMPLETED']} nothing="Nothing is published yet." />
+        <Posts status={['COMPLETED', 'PARTIAL_SUCCESS']} nothing="Nothing is published yet." />
       </Section>
     </SimpleGrid>
   )

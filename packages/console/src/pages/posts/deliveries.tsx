@@ -62,6 +62,11 @@ function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
             </Group>
           </Anchor>
         )}
+        {status === 'failed' && accountId && isCorrectable(errorCode) && (
+          <Button size="compact-xs" onClick={() => void actions.duplicate(post, [accountId])}>
+            Correct it for this account
+          </Button>
+        )}
         {status === 'failed' && accountId && (
           <Button
             size="compact-xs"
@@ -97,6 +102,11 @@ function NextAttempt({ delivery: { status, nextAttemptAt } }: { delivery: Delive
   )
 }
 
+const CORRECTABLE: readonly string[] = ['validation', 'duplicate', 'MEDIA_UNAVAILABLE']
+
+/** Whether the platform refused the content, so that sending the same again does not help. */
+export const isCorrectable = (errorCode: string | null | undefined): boolean => CORRECTABLE.includes(errorCode ?? '')
+
 type NextStep = { text: string; to?: '/accounts' | '/media'; label?: string }
 
 /** The user's next step after a failed delivery, by its code. Other codes are explained by the error alone. */
@@ -116,9 +126,9 @@ const NEXT_STEPS: Partial<Record<components['schemas']['FailureCode'], NextStep>
     to: '/accounts',
     label: 'Accounts',
   },
-  validation: { text: 'Duplicate the post, change what the platform refused, and publish it.' },
-  duplicate: { text: 'The platform has this text already. Duplicate the post and change its text.' },
-  MEDIA_UNAVAILABLE: { text: 'Duplicate the post, upload the file again, and publish it.' },
+  validation: { text: 'Change what the platform refused, and publish the corrected copy.' },
+  duplicate: { text: 'The platform has this text already. Change the text, and publish the corrected copy.' },
+  MEDIA_UNAVAILABLE: { text: 'Upload the file again, and publish the corrected copy.' },
   media_fetch_failed: { text: 'The platform could not load the file. Send the post again.' },
   OUTCOME_UNKNOWN: { text: 'Check the account first: if the post is not there, send it again.' },
   TOO_LATE: { text: 'The post was not sent, because its time was over. Send it again if it is still wanted.' },

@@ -15,7 +15,7 @@ import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { fromNow, useTimes } from '../../shared/times.ts'
 import { NotFoundPage } from '../../shell/not-found.tsx'
-import { Deliveries } from './deliveries.tsx'
+import { Deliveries, isCorrectable } from './deliveries.tsx'
 import { Figures } from './figures.tsx'
 import { PostEvents } from './post-events.tsx'
 
@@ -78,10 +78,17 @@ function Actions({ post }: { post: Post }) {
   const navigate = useNavigate()
   const may = (action: keyof typeof ALLOWED) => ALLOWED[action].includes(post.status)
   const id = post._id
+  const failed = post.platformStatuses.filter(({ status }) => status === 'failed')
+  const isRefused = failed.every(({ errorCode }) => isCorrectable(errorCode))
   return (
     <>
       {may('retry') && (
-        <Button size="xs" loading={actions.isPending} onClick={() => void actions.retry([post])}>
+        <Button
+          size="xs"
+          variant={isRefused ? 'default' : 'filled'}
+          loading={actions.isPending}
+          onClick={() => void actions.retry([post])}
+        >
           Send again
         </Button>
       )}
