@@ -5,7 +5,16 @@ import { startMailCatcher } from '../../sandbox/services/mail.ts'
 import { buildIdentityCallbackUrl } from '../../src/domain/users/identity-login.ts'
 import { newNotification } from '../support/notifications.ts'
 import { unique } from '../support/servers.ts'
-import { logIn, startBrowserWorld, untilSignedIn, untilSignedOut, type BrowserWorld } from './world.ts'
+import {
+  logIn,
+  openMail,
+  press,
+  readCode,
+  startBrowserWorld,
+  untilSignedIn,
+  untilSignedOut,
+  type BrowserWorld,
+} from './world.ts'
 
 /** Registration and login in a browser: pages of the console, the caught mails, and the identity provider's page. */
 
@@ -28,21 +37,11 @@ afterAll(async () => {
 
 const collectionOf = (name: string) => world.service.context.database.connection.collection(name)
 const newAddress = () => `${unique('p')}@example.test`
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
 async function visitor(path = '/'): Promise<Page> {
   const page = await world.visit(path)
   if (path === '/') await untilSignedOut(page)
   return page
-}
-
-/** Opens the mail to this address in another tab, as soon as it has arrived. */
-async function openMail(page: Page, address: string): Promise<Page> {
-  await mails.mails.until(address)
-  const reader = await page.context().newPage()
-  await reader.goto(mails.url)
-  await reader.click(`li:has-text("${address}") a`)
-  return reader
 }
 
 describe('accounts in a browser', () => {
@@ -51,8 +50,8 @@ describe('accounts in a browser', () => {
     const email = newAddress()
     await page.getByLabel('Email address').fill(email)
     await press(page, 'Send me a code')
-    const mail = await openMail(page, email)
-    const code = /\b\d{6}\b/.exec(await mail.innerText('pre'))![0]
+    const mail = await openMail(page, mails, email)
+    const code = await readCode(mail)
     expect(await mail.frameLocator('iframe').locator('body').innerText()).toContain(code)
 
     await page.getByLabel('Digit 1').click()
@@ -76,7 +75,7 @@ describe('accounts in a browser', () => {
     await page.getByLabel('Email address').fill(email)
     await press(page, 'Send me a link')
     await page.getByText('a mail with a link is on its way').waitFor()
-    const reset = await openMail(page, email)
+    const reset = await openMail(page, mails, email)
     const inHtml = await reset.frameLocator('iframe').getByRole('link').getAttribute('href')
     const link = await reset.getAttribute('pre a', 'href')
     expect(inHtml).toBe(link)

@@ -1,4 +1,4 @@
-import { chromium, type Page } from 'playwright-core'
+import { chromium, type BrowserContextOptions, type Page } from 'playwright-core'
 import { findChromium } from '../../sandbox/servers/chromium.ts'
 
 const TIMEOUT_MS = 20_000
@@ -12,8 +12,8 @@ export async function startBrowser() {
     args: ['--disable-gpu'],
   })
   return {
-    async newPage(): Promise<Page> {
-      const context = await browser.newContext()
+    async newPage(options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext(options)
       context.setDefaultTimeout(TIMEOUT_MS)
       return context.newPage()
     },

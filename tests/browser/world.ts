@@ -1,14 +1,15 @@
-import type { Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { freePort } from '../../sandbox/servers/process.ts'
+import type { startMailCatcher } from '../../sandbox/services/mail.ts'
 import { buildConsole } from '../../scripts/build-console.ts'
 import type { Config } from '../../src/config/schema.ts'
 import { NO_LIMITS } from '../support/delivery-world.ts'
 import { startServiceInProcess } from '../support/service-in-process.ts'
-import { testContext } from '../support/servers.ts'
+import { testContext, unique } from '../support/servers.ts'
 import { startBrowser } from './browser.ts'
 
-/** The browser reports refused requests, which tests provoke, as errors, too. */
-const REFUSED = 'Failed to load resource'
+/** The browser reports refused requests and a missing network, which tests provoke, as errors, too. */
+const PROVOKED = /^Failed to load resource|net::ERR_INTERNET_DISCONNECTED$/
 
 /** The service in this process, which serves the console, and a browser. `settings` may depend on the service's address. */
 export async function startBrowserWorld(settings: (url: string) => Partial<Config> = () => ({})) {
@@ -34,12 +35,12 @@ export async function startBrowserWorld(settings: (url: string) => Partial<Confi
     problems,
 
     /** Opens a page in a separate browser. */
-    async visit(path = '/'): Promise<Page> {
-      const page = await browser.newPage()
+    async visit(path = '/', options: BrowserContextOptions = {}): Promise<Page> {
+      const page = await browser.newPage(options)
       page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`))
       page.on('console', (message) => {
         const text = message.text()
-        if (message.type() === 'error' && !text.startsWith(REFUSED)) problems.push(`${page.url()}: ${text}`)
+        if (message.type() === 'error' && !PROVOKED.test(text)) problems.push(`${page.url()}: ${text}`)
       })
       await page.goto(`${url}${path}`)
       return page
@@ -78,3 +79,40 @@ export const untilSignedOut = (page: Page) => page.getByRole('heading', { name: 
 /** Opens a page of the console by its entry in the navigation. */
 export const open = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+
+/** Presses the button of this name. */
+export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+/** The text of the post in the composer. */
+export const textField = (page: Page) => page.getByRole('textbox', { name: 'Text', exact: true })
+
+type Mails = Awaited<ReturnType<typeof startMailCatcher>>
+
+/** Opens the mail to this address in another tab, as soon as it has arrived. */
+export async function openMail(page: Page, { mails, url }: Mails, address: string): Promise<Page> {
+  await mails.until(address)
+  const reader = await page.context().newPage()
+  await reader.goto(url)
+  await reader.click(`li:has-text("${address}") a`)
+  return reader
+}
+
+/** Reads the code of six digits in a mail that is open. */
+export const readCode = async (mail: Page): Promise<string> => /\b\d{6}\b/.exec(await mail.innerText('pre'))![0]
+
+/** Fills in the forms of the registration, the code of the mail too, and waits for the page behind them. */
+export async function register(page: Page, mails: Mails, name: string): Promise<void> {
+  const email = `${unique('p')}@example.test`
+  await page.getByLabel('Email address').fill(email)
+  await press(page, 'Send me a code')
+  await page.getByLabel('Digit 1').waitFor()
+  const mail = await openMail(page, mails, email)
+  const code = await readCode(mail)
+  await mail.close()
+  await page.getByLabel('Digit 1').click()
+  await page.keyboard.type(code)
+  await page.getByLabel('Your name').fill(name)
+  await page.getByLabel(/^Password/).fill(unique('password'))
+  await press(page, 'Create the account')
+  await untilSignedIn(page, name)
+}

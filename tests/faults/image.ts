@@ -7,12 +7,16 @@ const TYPE = 'image/jpeg'
 
 let encoded: Promise<Buffer> | undefined
 
-/** Uploads an image as a client does. Returns the media item for a post. */
-export async function uploadImage(send: Send): Promise<object> {
+export function encodeImage(): Promise<Buffer> {
   encoded ??= sharp({ create: { width: SIDE, height: SIDE, channels: 3, background: '#3a6ea5' } })
     .jpeg()
     .toBuffer()
-  const image = await encoded
+  return encoded
+}
+
+/** Uploads an image as a client does. Returns the media item for a post. */
+export async function uploadImage(send: Send): Promise<object> {
+  const image = await encodeImage()
   const upload = { contentType: TYPE, sizeBytes: image.length }
   const { body } = await send('POST', '/api/posts/media/upload', upload)
   const { uploadUrl, storageKey } = (body as { data: { uploadUrl: string; storageKey: string } }).data

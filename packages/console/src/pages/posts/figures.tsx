@@ -12,6 +12,9 @@ type Post = components['schemas']['Post']
 type Detail = components['schemas']['PostDetail']
 type Snapshot = components['schemas']['MetricsSnapshot']
 
+/** When figures of platforms that respond slowly are read again. */
+const SLOW_MS = [10_000, 30_000]
+
 interface FiguresProps {
   post: Post
   analytics: Detail['analytics']
@@ -22,13 +25,16 @@ interface FiguresProps {
 export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
   const queries = useQueryClient()
   const published = post.platformStatuses.filter(({ status }) => status === 'completed')
+  const reread = () => Promise.all(['posts', 'analytics'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
   const refreshing = useMutation({
     // One request for all accounts: a user may make one in 15 minutes.
     mutationFn: () => client.request('POST', '/api/analytics/posts/{postId}/refresh', { path: { postId: post._id } }),
     onError: showError,
     onSuccess: async ({ fresh }) => {
-      await Promise.all(['posts', 'analytics'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
-      if (!fresh) showDone('Not every platform responded in time. Its figures are the ones of the last time.')
+      await reread()
+      if (fresh) return
+      showDone('Some platforms respond slowly. Their figures appear here when they have.')
+      for (const ms of SLOW_MS) setTimeout(() => void reread(), ms)
     },
   })
   if (published.length === 0) return null
