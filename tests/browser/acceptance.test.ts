@@ -316,6 +316,7 @@ async function publishDraftOfAgent(page: Page): Promise<void> {
     .filter({ has: page.getByRole('link', { name: DRAFT }) })
   await draft.getByText('from an agent').waitFor()
   await draft.getByRole('link', { name: DRAFT }).click()
+  await page.getByText(/^changed .*, from an agent$/).waitFor()
   await press(page, 'Publish now')
   await page.getByRole('dialog', { name: 'Publish now?' }).getByRole('button', { name: 'Publish' }).click()
   await page.getByRole('link', { name: 'Open the post' }).nth(1).waitFor(PATIENT)

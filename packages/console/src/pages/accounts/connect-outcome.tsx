@@ -35,7 +35,9 @@ export function ConnectOutcome({ success, error, reason, close }: ConnectOutcome
       onClose={close}
       closeButtonLabel="Close"
     >
-      Your next posts can be published there.
+      {result.startsWith('facebook')
+        ? 'Your next posts can be published on the page, and on its Instagram account if it has one.'
+        : 'Your next posts can be published there.'}
     </Alert>
   ) : (
     <Alert

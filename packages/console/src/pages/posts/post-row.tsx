@@ -12,7 +12,7 @@ interface PostRowProps {
 }
 
 /** Who wrote a post, where it was not a person in the console. */
-const CLIENTS: Record<Exclude<ListedPost['metadata']['client'], 'console'>, string> = {
+export const CLIENTS: Record<Exclude<ListedPost['metadata']['client'], 'console'>, string> = {
   cli: 'from the command line',
   mcp: 'from an agent',
   sdk: 'from a program',

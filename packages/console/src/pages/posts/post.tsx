@@ -18,6 +18,7 @@ import { NotFoundPage } from '../../shell/not-found.tsx'
 import { Deliveries, isCorrectable } from './deliveries.tsx'
 import { Figures } from './figures.tsx'
 import { PostEvents } from './post-events.tsx'
+import { CLIENTS } from './post-row.tsx'
 
 type Detail = components['schemas']['PostDetail']
 type Post = components['schemas']['Post']
@@ -61,13 +62,14 @@ function PostView({ post, analytics, accountAnalytics = {} }: Detail) {
   )
 }
 
-function When({ post: { status, dueAt, updatedAt } }: { post: Post }) {
+function When({ post: { status, dueAt, updatedAt, metadata } }: { post: Post }) {
   const { dateTime, timezone } = useTimes()
   return (
     <Group gap="xs" component="span">
       <PostStatusBadge status={status} />
       <span>
         {dueAt === null ? `changed ${fromNow(updatedAt)}` : `${dateTime(dueAt)} (${timezone}), ${fromNow(dueAt)}`}
+        {metadata.client !== 'console' && `, ${CLIENTS[metadata.client]}`}
       </span>
     </Group>
   )
