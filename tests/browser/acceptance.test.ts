@@ -235,6 +235,7 @@ async function chooseTime(page: Page, date: string): Promise<void> {
     exact: true,
   })
   // It may be in the next month.
+  await page.getByRole('spinbutton', { name: 'Hours' }).waitFor()
   if ((await day.count()) === 0) await press(page, 'Next month')
   await day.click()
   await page.getByRole('spinbutton', { name: 'Hours' }).fill('09')
