@@ -345,6 +345,21 @@ describe('media', () => {
     expect(await upload(await png(6_000, 6_000), 'image/png')).toMatchObject({ status: 422 })
     expect(await upload(await png(), 'image/png', 'x'.repeat(1_501))).toMatchObject({ status: 422 })
   })
+
+  it.each([
+    ['more pixels', { width: 4_096, height: 2_160 }, '4096x2160 videos are not supported'],
+    ['more frames a second', { frameRate: 121 }, '121fps videos are not supported'],
+    ['no picture', { codec: null }, 'Video has no video stream'],
+  ])('a video with %s than the limits is refused', async (_, options, error) => {
+    expect(await upload(film(options), 'video/mp4')).toMatchObject({ status: 422, body: { error } })
+  })
+
+  it('a video at the limits is accepted, lying or upright', async () => {
+    for (const shape of [{}, { isTurned: true }]) {
+      const largest = film({ width: 3_840, height: 2_160, frameRate: 120, ...shape })
+      expect(await upload(largest, 'video/mp4')).toMatchObject({ status: 202 })
+    }
+  })
 })
 
 describe('other servers', () => {

@@ -1,11 +1,18 @@
-/** The properties that an MP4 or QuickTime file states in its boxes (ISO/IEC 14496-12:2022, sections 4.2, 8.2.2, 8.4.3 and 8.5.2). */
-interface Film {
+/** The properties that an MP4 or QuickTime file states in its boxes (ISO/IEC 14496-12:2022, sections 4.2, 8.2.2, 8.4.2, 8.4.3, 8.5.2 and 8.6.1). */
+export interface Film {
   /** Seconds; 0 if the file does not state it. */
   duration: number
   /** The four-letter codes of its picture tracks, such as `avc1`. */
   pictureCodecs: string[]
   soundCodecs: string[]
+  /** Pixels of the stored frames of the last picture track; 0 if the file does not state them. */
+  width: number
+  height: number
+  /** Frames a second of that track on average, as the file's table of times states them; 0 without that table. */
+  frameRate: number
 }
+
+const emptyFilm = (): Film => ({ duration: 0, pictureCodecs: [], soundCodecs: [], width: 0, height: 0, frameRate: 0 })
 
 const CONTAINERS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
 /** H.264 and HEVC, which Threads, Instagram and Facebook document. */
@@ -17,12 +24,12 @@ const PLAYABLE = new Set(['avc1', 'avc3', 'hvc1', 'hev1'])
  * @param size of the whole file, bytes
  */
 export function readFilm(bytes: Buffer, size: number): Film | null {
-  const film: Film = { duration: 0, pictureCodecs: [], soundCodecs: [] }
-  let [hasIndex, isCut, kind] = [false, false, '']
+  const film = emptyFilm()
+  let [hasIndex, isCut, kind, unitsPerSecond] = [false, false, '', 0]
   read(0, bytes.length, size)
   if (isCut) return null
   if (hasIndex) return film
-  return size > bytes.length ? { duration: 10, pictureCodecs: ['avc1'], soundCodecs: [] } : null
+  return size > bytes.length ? { ...emptyFilm(), duration: 10, pictureCodecs: ['avc1'] } : null
 
   function read(start: number, there: number, end: number): void {
     for (let at = start; at + 8 <= Math.min(there, end);) {
@@ -50,16 +57,38 @@ export function readFilm(bytes: Buffer, size: number): Film | null {
       const units = isLong ? Number(box.readBigUInt64BE(24)) : box.readUInt32BE(16)
       film.duration = scale === 0 ? 0 : units / scale
     }
+    if (type === 'mdhd' && box.length >= 24) unitsPerSecond = box.readUInt32BE(box[0] === 1 ? 20 : 12)
     if (type === 'hdlr' && box.length >= 12) kind = box.toString('latin1', 8, 12)
     if (type === 'stsd' && box.length >= 16) {
       const codec = box.toString('latin1', 12, 16)
       if (kind === 'vide') film.pictureCodecs.push(codec)
+      if (kind === 'vide' && box.length >= 44) {
+        film.width = box.readUInt16BE(40)
+        film.height = box.readUInt16BE(42)
+      }
       if (kind === 'soun') film.soundCodecs.push(codec)
     }
+    if (type === 'stts' && kind === 'vide') film.frameRate = readFrameRate(box, unitsPerSecond)
   }
+}
+
+/** Each row of the table is a number of frames with the time that each of them is shown. */
+function readFrameRate(box: Buffer, unitsPerSecond: number): number {
+  let [frames, units] = [0, 0]
+  for (let at = 8; at + 8 <= box.length; at += 8) {
+    const count = box.readUInt32BE(at)
+    frames += count
+    units += count * box.readUInt32BE(at + 4)
+  }
+  return units === 0 ? 0 : (frames * unitsPerSecond) / units
 }
 
 /** Whether Meta's platforms can show a film, and why not. Its length is their own rule. */
 export function hasPicture(film: Film | null): film is Film {
   return film !== null && film.pictureCodecs.length > 0 && film.pictureCodecs.every((codec) => PLAYABLE.has(codec))
+}
+
+/** "Frame rate: 23-60 FPS" on Threads and Instagram. A film that states none passes. */
+export function hasFrameRate({ frameRate }: Film): boolean {
+  return frameRate === 0 || (frameRate >= 23 && frameRate < 61)
 }

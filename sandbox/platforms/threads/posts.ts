@@ -4,7 +4,7 @@ import type { ContainerPost, ContainerStore } from '../shared/graph/container-st
 import { selectFields } from '../shared/graph/fields.ts'
 import { callerOf, GraphRefusal, type GraphCall, type GraphModule, type GraphNode } from '../shared/graph/graph.ts'
 import { graphTime, pageThrough } from '../shared/graph/lists.ts'
-import { hasPicture, readFilm } from '../shared/film.ts'
+import { hasFrameRate, hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile, type PulledFile } from '../shared/graph/pulled-files.ts'
 import type { State } from './state.ts'
 import { countLinks, textLength } from './text.ts'
@@ -215,6 +215,7 @@ async function pull(kind: 'IMAGE' | 'VIDEO', url: string | undefined) {
 function findVideoProblem({ bytes, sizeBytes }: PulledFile): string | null {
   const film = readFilm(bytes, sizeBytes)
   if (!hasPicture(film)) return 'FAILED_PROCESSING_VIDEO'
+  if (!hasFrameRate(film)) return 'INVALID_FRAME_RATE'
   return film.duration > 0 && film.duration <= VIDEO.maxSeconds ? null : 'INVALID_DURATION'
 }
 

@@ -200,6 +200,27 @@ describe('posts', () => {
     }
   })
 
+  it('what an instance says of pixels, frames and descriptions is its rule, and what keeps it is accepted', async () => {
+    const limits = { imagePixels: 600, videoPixels: 1_280 * 720, videoFrameRate: 25, description: 20 }
+    const small = await mastodonWorld(media, { limits })
+    try {
+      const as = await small.newAccount()
+      const { media: rules, altText } = await small.adapter.limits(options())
+      expect(rules.video).toMatchObject({ pixels: limits.videoPixels, frameRate: { max: 25 } })
+      expect(altText).toEqual({ image: 20, video: 20 })
+      const items = [
+        add(film({ width: 1_280, height: 720, frameRate: 25 }), 'video/mp4', 'x'.repeat(21)),
+        add(await bytesOf(picture(300, 200).jpeg()), 'image/jpeg', 'x'.repeat(21)),
+      ]
+      for (const item of items) await small.adapter.prepare(newPost('', [item]), as, newDelivery(), options())
+      const large = add(film({ width: 1_920, height: 1_080 }), 'video/mp4')
+      const error = await platformErrorOf(small.adapter.prepare(newPost('', [large]), as, newDelivery(), options()))
+      expect(error).toMatchObject({ class: 'validation', certain: true })
+    } finally {
+      await small.stop()
+    }
+  })
+
   it('compatible servers count code points and full links', async () => {
     const options_ = { honoursKeys: false, countsCodePoints: true, maxCharacters: 100, charactersPerUrl: 25 }
     const other = await mastodonWorld(media, options_)

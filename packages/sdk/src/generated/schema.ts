@@ -3410,6 +3410,13 @@ export interface components {
         min?: number
         max: number
       }
+      /** @description Pixels of a frame of a video; absent when unlimited */
+      pixels?: number
+      /** @description Frames a second of a video; absent when unlimited */
+      frameRate?: {
+        min?: number
+        max: number
+      }
       /** @description Video codecs; absent when any is converted */
       codecs?: string[]
     }

@@ -76,6 +76,17 @@ describe('the files of a post', () => {
     }
   })
 
+  it.each([
+    ['mastodon', 'pixels', { width: 4_096, height: 2_160 }, 'VIDEO_TOO_LARGE'],
+    ['mastodon', 'frames a second', { frameRate: 121 }, 'VIDEO_FRAME_RATE'],
+    ['threads', 'frames a second', { frameRate: 120 }, 'VIDEO_FRAME_RATE'],
+    ['instagram', 'frames a second', { frameRate: 15 }, 'VIDEO_FRAME_RATE'],
+  ] as const)('a video for %s with %s beyond its limits refuses a post', async (platform, _, options, code) => {
+    const ann = await world.caller()
+    const body = bodyOf(await uploaded(ann, film(options), 'video/mp4'), { selectedPlatforms: [platform] })
+    expect((await codesOf(ann, body)).errors).toEqual([code])
+  })
+
   it('a draft with a broken file is stored, and refused when it is published', async () => {
     const ann = await world.caller()
     const postId = await createdPost(ann, bodyOf(await uploaded(ann, cut, 'image/png'), { status: 'DRAFT' }))

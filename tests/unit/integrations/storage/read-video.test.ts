@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readVideo } from '../../../../src/integrations/storage/read-video.ts'
+import type { MediaFacts } from '../../../../src/domain/posts/media-files.ts'
 import { film } from '../../../support/film.ts'
 
 const SHAPE = { width: 1_920, height: 1_080 }
@@ -39,6 +40,12 @@ it.each([
 
 it('a rotated video has its width and height swapped', async () => {
   expect(await read(film({ ...SHAPE, isTurned: true }))).toMatchObject({ facts: { width: 1_080, height: 1_920 } })
+})
+
+it.each([25, 60, 240])('a video of %i frames a second is read as such', async (frameRate) => {
+  const { facts } = (await read(film({ ...SHAPE, frameRate, duration: 400 }))) as { facts?: MediaFacts }
+  expect(facts?.frameRate).toBeCloseTo(frameRate, 6)
+  expect(facts?.pixels).toBe(SHAPE.width * SHAPE.height)
 })
 
 it('a codec without a name is called by its code', async () => {
