@@ -67,6 +67,14 @@ export function isRefusedAs(error: unknown, kind: string): error is PlatformErro
   return error instanceof PlatformError && error.cause instanceof Refusal && error.cause.kind === kind
 }
 
+/**
+ * Returns the error for a visible call of which the platform says that something does not exist. That alone decides nothing: platforms have said it
+ * of posts that they had just published. Only what is read afterwards does.
+ */
+export function toUnprovenError(cause: PlatformError): PlatformError {
+  return new PlatformError('transient', cause.message, { certain: false, answered: true, cause })
+}
+
 function isRefusalStatus(status: number): boolean {
   return status >= 400 && status < 500
 }

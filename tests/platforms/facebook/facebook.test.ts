@@ -506,6 +506,23 @@ describe('drafts', () => {
     expect((await world.graph('GET', `/${ids[0]}`, {}, as.accessToken)).code).toBe(code)
   })
 
+  it.each([
+    ['an object', 404, { code: 100, error_subcode: 33 }],
+    ['an alias', 404, { code: 803 }],
+    ['something without a code of its own', 404, { code: 2_500 }],
+    ['an object, with 400', 400, { code: 100, error_subcode: 33 }],
+  ])('a post that was published directly is found although Facebook misses %s', async (_, statusAfterAccept, codes) => {
+    const [as, post, delivery] = [await newDirectAccount(), newPost('there'), newDirectDelivery()]
+    const body = { error: { message: 'Unsupported post request', type: 'GraphMethodException', ...codes } }
+    await world.control.addFault({ method: 'POST', path: '/feed', times: 1, action: { statusAfterAccept, body } })
+    const error = await platformErrorOf(world.adapter.publish(post, as, delivery, options()))
+    expect(error).toMatchObject({ class: 'transient', certain: false, answered: true })
+    const [entry] = await ledgerOf(as)
+    expect(await world.adapter.reconcile(post, as, delivery, searchOptions())).toMatchObject({
+      platformPostId: entry!.id,
+    })
+  })
+
   it('a page that refuses drafts gets its posts directly', async () => {
     const [as, post, delivery] = [await newDirectAccount(), newPost('directly'), newDelivery()]
     await prepare(post, delivery, as)

@@ -542,22 +542,17 @@ describe('a 404 to the visible call', () => {
     }
   })
 
-  it('a 404 from the server itself to a first call is retried where the key is honoured', async () => {
-    const post = newPost('not a repeat')
-    const body = { error: 'Record not found' }
-    await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status: 404, body } })
-    expect(await platformErrorOf(publish(post))).toMatchObject({ class: 'transient', certain: true })
-  })
-
   it.each([
-    ['statusAfterAccept', false],
-    ['status', false],
-    ['statusAfterAccept', true],
-    ['status', true],
+    ['ignores', 'statusAfterAccept', false],
+    ['ignores', 'status', false],
+    ['ignores', 'statusAfterAccept', true],
+    ['ignores', 'status', true],
+    ['honours', 'statusAfterAccept', false],
+    ['honours', 'status', false],
   ] as const)(
-    'a 404 from a server that ignores the key decides nothing, and one status results: %s, repeat: %s',
-    async (answered, isRepeat) => {
-      const careless = await mastodonWorld(media, { honoursKeys: false })
+    'a 404 from a server that %s the key decides nothing, and one status results: %s, repeat: %s',
+    async (keys, answered, isRepeat) => {
+      const careless = await mastodonWorld(media, { honoursKeys: keys === 'honours' })
       try {
         const [as, post] = [await careless.newAccount(), newPost('published all the same?')]
         const delivery = { ...newDelivery(), isRepeat }

@@ -63,12 +63,14 @@ export interface GraphRule extends Meaning {
 
 /** The cause of the PlatformError, with the parts of a refusal that may be shown. */
 class GraphRefusal extends Error {
+  readonly status: number
   readonly code: number | undefined
   readonly subcode: number | undefined
   readonly kind: string | undefined
   constructor(status: number, code: number | undefined, subcode: number | undefined, kind: string | undefined) {
     super(`status ${status}, code ${code ?? 'none'}, subcode ${subcode ?? 'none'}`)
     this.name = 'GraphRefusal'
+    this.status = status
     this.code = code
     this.subcode = subcode
     this.kind = kind
@@ -214,6 +216,12 @@ export function isRefusedAs(error: unknown, kind: string): error is PlatformErro
 
 export function isErrorClass(error: unknown, errorClass: PlatformErrorClass): error is PlatformError {
   return error instanceof PlatformError && error.class === errorClass
+}
+
+/** Returns whether the platform says that something does not exist, by a code or by a 404 with any code. */
+export function isMissing(error: unknown): error is PlatformError {
+  if (!(error instanceof PlatformError)) return false
+  return error.class === 'not_found' || (error.cause instanceof GraphRefusal && error.cause.status === 404)
 }
 
 /** Converts a missing account into `permission`: the login may no longer see it. */
