@@ -234,10 +234,29 @@ describe('connect', () => {
     const stranger = await facebookWorld(stored.media, {}, { appSecret: 'no' })
     try {
       const { person } = stranger.newPerson()
-      expect(await platformErrorOf(stranger.connection(person.id))).toMatchObject({ class: 'permission' })
+      for (const message of [undefined, 'Fehler beim Überprüfen des Client-Geheimcodes.']) {
+        const body = { error: { message, type: 'OAuthException', code: 1 } }
+        if (message) await stranger.control.addFault({ path: 'access_token', times: 2, action: { status: 400, body } })
+        expect(await platformErrorOf(stranger.connection(person.id))).toMatchObject({
+          class: 'permission',
+          connectReason: 'LOGIN_REFUSED',
+          message: 'Facebook no longer knows this service',
+        })
+      }
     } finally {
       await stranger.stop()
     }
+  })
+
+  it.each([
+    ['to one call', 400, 1],
+    ['with a server error', 500, 2],
+  ])('the same code %s is a temporary problem', async (_, status, times) => {
+    const { person } = world.newPerson()
+    const body = { error: { message: 'Error validating client secret.', type: 'OAuthException', code: 1 } }
+    await world.control.addFault({ path: 'access_token', times, action: { status, body } })
+    expect(await platformErrorOf(world.connection(person.id))).toMatchObject({ class: 'transient' })
+    await world.control.clearFaults()
   })
 
   it('no URL contains a token or the secret', async () => {

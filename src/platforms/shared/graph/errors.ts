@@ -57,8 +57,11 @@ interface Meaning {
 export interface GraphRule extends Meaning {
   code?: number | readonly [from: number, to: number]
   subcode?: number
-  /** Matches the error's message, for refusals without a distinct code. */
-  text?: RegExp
+  /**
+   * A name in the error's message, such as that of a parameter, for refusals without a code of their own. Never words: Meta may write them
+   * differently, or in another language.
+   */
+  name?: string
 }
 
 /** The cause of the PlatformError, with the parts of a refusal that may be shown. */
@@ -150,7 +153,7 @@ function createClassify(ownRules: readonly GraphRule[]) {
     const matches = (rule: GraphRule) =>
       (rule.code === undefined || isWithin(code, rule.code)) &&
       (rule.subcode === undefined || rule.subcode === subcode) &&
-      (rule.text === undefined || rule.text.test(message))
+      (rule.name === undefined || message.includes(rule.name))
     const meaning: Meaning =
       exact.find(matches) ??
       byCode.find(matches) ??
@@ -218,6 +221,12 @@ export function isErrorClass(error: unknown, errorClass: PlatformErrorClass): er
   return error instanceof PlatformError && error.class === errorClass
 }
 
+/** Returns whether the platform refused with the code that states no reason. With a 5xx it is a temporary problem. */
+export function isUnspecified(error: unknown): error is PlatformError {
+  const refusal = error instanceof PlatformError ? error.cause : null
+  return refusal instanceof GraphRefusal && refusal.code === 1 && refusal.status < 500
+}
+
 /** Returns whether the platform says that something does not exist, by a code or by a 404 with any code. */
 export function isMissing(error: unknown): error is PlatformError {
   if (!(error instanceof PlatformError)) return false
@@ -235,8 +244,8 @@ export async function requireVisibleAccount<T>(label: string, response: Promise<
   }
 }
 
-function isExact({ subcode, text }: GraphRule): boolean {
-  return subcode !== undefined || text !== undefined
+function isExact({ subcode, name }: GraphRule): boolean {
+  return subcode !== undefined || name !== undefined
 }
 
 function isWithin(code: number | undefined, expected: NonNullable<GraphRule['code']>): boolean {
