@@ -181,12 +181,11 @@ export function createTumblr(origin: string): SimulatedPlatform {
   }
 }
 
-/** The codes for something that does not exist, for a refused parameter, and for a temporary problem. */
-const GRAPH_CODES: Record<number, object> = { 404: { code: 100, error_subcode: 33 }, 400: { code: 100 } }
-const graphError = (status: number) => ({
-  status,
-  body: { error: { message: 'refused', type: 'OAuthException', ...(GRAPH_CODES[status] ?? { code: 2 }) } },
-})
+/** The error for something that does not exist, or for a temporary problem. */
+const graphError = (status: number) => {
+  const codes = status === 404 ? { code: 100, error_subcode: 33 } : { code: 2 }
+  return { status, body: { error: { message: 'refused', type: 'OAuthException', ...codes } } }
+}
 
 /** Publishes containers. One that is published again becomes a second post, which is the worst that the platform may do. */
 export function createThreads(origin: string): SimulatedPlatform {
