@@ -2,8 +2,8 @@ interface FilmOptions {
   width?: number
   height?: number
   isTurned?: boolean
-  /** Puts the header with the size first, as editors do. Cameras write it last. */
-  headerFirst?: boolean
+  /** Puts the index first, as editors do; false: last, as cameras do. */
+  indexFirst?: boolean
   /** Writes 64-bit lengths and times, as long films need. */
   isLong?: boolean
   /** The length of the picture and sound data; more if there are more frames. */
@@ -32,13 +32,13 @@ const DEFAULT = { bytes: 1_000, duration: 10, frameRate: 30 }
 
 /** Builds an MP4 file with valid headers and meaningless picture data. */
 export function film(options: FilmOptions = {}): Buffer<ArrayBuffer> {
-  const { headerFirst = false, isLong = false, value = 7, brand = 'isom' } = options
+  const { indexFirst = true, isLong = false, value = 7, brand = 'isom' } = options
   const bytes = Math.max(options.bytes ?? DEFAULT.bytes, countFrames(options))
   const ftyp = box('ftyp', Buffer.from(`${brand}\0\0\x02\0isomiso2mp41`, 'latin1'))
   const mdat = longBox('mdat', Buffer.alloc(bytes, value), isLong)
   const build = (indexLength: number) => index(ftyp.length + indexLength + mdat.length, options)
-  const moov = build(headerFirst ? build(0).length : 0)
-  return Buffer.concat(headerFirst ? [ftyp, moov, mdat] : [ftyp, mdat, moov])
+  const moov = build(indexFirst ? build(0).length : 0)
+  return Buffer.concat(indexFirst ? [ftyp, moov, mdat] : [ftyp, mdat, moov])
 }
 
 /** @param dataEnd where the picture data ends in the file */

@@ -10,9 +10,13 @@ export interface Film {
   height: number
   /** Frames a second of that track on average, as the file's table of times states them; 0 without that table. */
   frameRate: number
+  isIndexFirst: boolean
 }
 
-const emptyFilm = (): Film => ({ duration: 0, pictureCodecs: [], soundCodecs: [], width: 0, height: 0, frameRate: 0 })
+const emptyFilm = (): Film => ({
+  ...{ duration: 0, pictureCodecs: [], soundCodecs: [], width: 0, height: 0, frameRate: 0 },
+  isIndexFirst: false,
+})
 
 const CONTAINERS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
 /** H.264 and HEVC, which Threads, Instagram and Facebook document. */
@@ -25,7 +29,7 @@ const PLAYABLE = new Set(['avc1', 'avc3', 'hvc1', 'hev1'])
  */
 export function readFilm(bytes: Buffer, size: number): Film | null {
   const film = emptyFilm()
-  let [hasIndex, isCut, kind, unitsPerSecond] = [false, false, '', 0]
+  let [hasIndex, hasPictures, isCut, kind, unitsPerSecond] = [false, false, false, '', 0]
   read(0, bytes.length, size)
   if (isCut) return null
   if (hasIndex) return film
@@ -43,7 +47,11 @@ export function readFilm(bytes: Buffer, size: number): Film | null {
         return
       }
       const type = bytes.toString('latin1', at + 4, at + 8)
-      if (type === 'moov') hasIndex = true
+      if (type === 'mdat') hasPictures = true
+      if (type === 'moov') {
+        hasIndex = true
+        film.isIndexFirst = !hasPictures
+      }
       if (CONTAINERS.has(type)) read(at + header, there, at + length)
       else if (at + length <= there) readFields(type, bytes.subarray(at + header, at + length))
       at += length
@@ -88,7 +96,11 @@ export function hasPicture(film: Film | null): film is Film {
   return film !== null && film.pictureCodecs.length > 0 && film.pictureCodecs.every((codec) => PLAYABLE.has(codec))
 }
 
-/** "Frame rate: 23-60 FPS" on Threads and Instagram. A film that states none passes. */
-export function hasFrameRate({ frameRate }: Film): boolean {
-  return frameRate === 0 || (frameRate >= 23 && frameRate < 61)
+/**
+ * The published rules of Threads and Instagram: "MOV or MP4 (MPEG-4 Part 14), no edit lists, moov atom at the front of the file" and
+ * "Frame rate: 23-60 FPS". A film that states no frame rate passes.
+ */
+export const CONTAINER_RULES = {
+  isIndexFirst: ({ isIndexFirst }: Film) => isIndexFirst,
+  hasFrameRate: ({ frameRate }: Film) => frameRate === 0 || (frameRate >= 23 && frameRate < 61),
 }

@@ -184,6 +184,9 @@ const KindLimits = Type.Object(
         { description: 'Frames a second of a video; absent when unlimited' },
       ),
     ),
+    indexFirst: Type.Optional(
+      Type.Literal(true, { description: 'A video with its index (moov) at the end is a warning' }),
+    ),
     codecs: Type.Optional(Type.Array(Type.String(), { description: 'Video codecs; absent when any is converted' })),
   },
   { title: 'MediaLimits' },

@@ -17,6 +17,8 @@ export interface MediaFacts {
   duration?: number
   /** Frames a second of a video, on average. */
   frameRate?: number
+  /** Whether the index of a video comes before its pictures. */
+  isIndexFirst?: boolean
   /** The codec of a video's picture: `avc`, `hevc` and so on, else the code in the file. */
   codec?: string
 }

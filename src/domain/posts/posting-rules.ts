@@ -31,6 +31,8 @@ interface KindRule {
   pixels?: number
   /** Whole frames a second of a video; absent where the platform limits none. */
   frameRate?: { min?: number; max: number }
+  /** True where the platform documents that a video's index comes before its pictures. */
+  indexFirst?: true
   /** The codecs of a video's pictures; absent where the platform converts any. */
   codecs?: readonly string[]
 }
@@ -122,6 +124,7 @@ export const POSTING_RULES: PlatformRules = {
         maxBytes: 1_000 * MB,
         seconds: { max: 300 },
         frameRate: CONTAINER_FRAME_RATE,
+        indexFirst: true,
         codecs: GRAPH_CODECS,
       },
     },
@@ -141,6 +144,7 @@ export const POSTING_RULES: PlatformRules = {
         maxBytes: 300 * MB,
         seconds: { min: 3, max: 900 },
         frameRate: CONTAINER_FRAME_RATE,
+        indexFirst: true,
         codecs: GRAPH_CODECS,
       },
     },

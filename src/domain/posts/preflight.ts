@@ -333,6 +333,7 @@ function findWarnings(post: PreflightInput, chosen: PreflightTarget, content: Kn
     ...findUncertainLength(post, chosen, content),
     ...findCutAltTexts(post, chosen, content),
     ...findLostAnimations(post, chosen, content),
+    ...findLateIndexes(post, chosen, content),
   ]
 }
 
@@ -363,6 +364,17 @@ function findLostAnimations(post: PreflightInput, chosen: PreflightTarget, conte
     const message = `${platformLabel(chosen.platform)} may show only the first frame of an animated image. Upload a video instead.`
     const path = `${toPath(post, chosen, 'mediaItems')}.${index}`
     return [{ path, code: 'ANIMATION_LOST', message, ...toAccountFields(chosen) }]
+  })
+}
+
+/** Cameras write the index last. Whether a platform takes such a video after all is not documented, so it is not refused here. */
+function findLateIndexes(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
+  if (!chosen.rules.media.video.indexFirst) return []
+  return content.mediaItems.flatMap(({ isIndexFirst = true }, index) => {
+    if (isIndexFirst) return []
+    const message = `The video has its index (moov) at the end. ${platformLabel(chosen.platform)} asks for it at the beginning and may refuse the video. Export it for the web (“fast start”) to be safe.`
+    const path = `${toPath(post, chosen, 'mediaItems')}.${index}`
+    return [{ path, code: 'VIDEO_INDEX_LAST', message, ...toAccountFields(chosen) }]
   })
 }
 

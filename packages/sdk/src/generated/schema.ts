@@ -3417,6 +3417,11 @@ export interface components {
         min?: number
         max: number
       }
+      /**
+       * @description A video with its index (moov) at the end is a warning
+       * @enum {boolean}
+       */
+      indexFirst?: true
       /** @description Video codecs; absent when any is converted */
       codecs?: string[]
     }

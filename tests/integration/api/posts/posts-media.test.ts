@@ -60,7 +60,7 @@ describe('the files of a post', () => {
   it.each<[string, () => Uint8Array, string, string]>([
     ['is cut off', () => cut, 'image/png', 'MEDIA_UNUSABLE'],
     ['is no image', () => Buffer.from('hello'), 'image/png', 'MEDIA_UNUSABLE'],
-    ['has no index', () => film().subarray(0, 900), 'video/mp4', 'MEDIA_UNUSABLE'],
+    ['has no index', () => film({ indexFirst: false }).subarray(0, 900), 'video/mp4', 'MEDIA_UNUSABLE'],
     ['has only sound', () => film({ codec: null }), 'video/mp4', 'MEDIA_UNUSABLE'],
     ['is a QuickTime video named .mp4', () => film({ brand: 'qt  ' }), 'video/mp4', 'MEDIA_TYPE'],
     ['is longer than the platform takes', () => film({ duration: 601 }), 'video/mp4', 'VIDEO_TOO_LONG'],
@@ -86,6 +86,17 @@ describe('the files of a post', () => {
     const body = bodyOf(await uploaded(ann, film(options), 'video/mp4'), { selectedPlatforms: [platform] })
     expect((await codesOf(ann, body)).errors).toEqual([code])
   })
+
+  it.each(['threads', 'instagram', 'facebook', 'bluesky'] as const)(
+    'a video for %s that a camera wrote, with its index at the end, is a warning where the platform asks for another order',
+    async (platform) => {
+      const ann = await world.caller()
+      const camera = await uploaded(ann, film({ indexFirst: false }), 'video/mp4')
+      const expected = ['threads', 'instagram'].includes(platform) ? ['VIDEO_INDEX_LAST'] : []
+      const { errors, warnings } = await codesOf(ann, bodyOf(camera, { selectedPlatforms: [platform] }))
+      expect([errors, warnings]).toEqual([[], expected])
+    },
+  )
 
   it('a draft with a broken file is stored, and refused when it is published', async () => {
     const ann = await world.caller()

@@ -130,6 +130,20 @@ describe('the file of a media item', () => {
     )
   })
 
+  it.each(PLATFORMS)(
+    'a video on %s with its index at the end is a warning where the platform asks for another order',
+    (platform) => {
+      const asks = ['threads', 'instagram'].includes(platform)
+      expect(check([platform], film({ isIndexFirst: false }), { of: video })).toMatchObject({
+        errors: [],
+        warnings: asks ? [{ path: 'content.mediaItems.0', code: 'VIDEO_INDEX_LAST', platform }] : [],
+      })
+      for (const facts of [{ isIndexFirst: true }, {}]) {
+        expect(check([platform], film(facts), { of: video }).warnings).toEqual([])
+      }
+    },
+  )
+
   it.each(PLATFORMS)('an animated image on %s is a warning', (platform) => {
     expect(check([platform], readable({ isAnimated: true }))).toMatchObject({
       errors: [],
