@@ -2937,7 +2937,7 @@ export interface components {
       oldest?: number
       /** @description With `EVENTS_EXPIRED`: the last sequence */
       latest?: number
-      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file */
+      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file; with `POST_LIMIT_REACHED`: the draft that has the share of the post */
       postIds?: string[]
       /** @description With a health route: the missing dependencies */
       missing?: string[]
@@ -3764,7 +3764,7 @@ export interface components {
       oldest?: number
       /** @description With `EVENTS_EXPIRED`: the last sequence */
       latest?: number
-      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file */
+      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file; with `POST_LIMIT_REACHED`: the draft that has the share of the post */
       postIds?: string[]
       /** @description With a health route: the missing dependencies */
       missing?: string[]
@@ -6759,7 +6759,7 @@ export interface operations {
           }
         }
       }
-      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED`, `IDEMPOTENCY_KEYS_DIFFER` */
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `IDEMPOTENCY_KEYS_DIFFER` */
       400: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6770,7 +6770,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED' | 'IDEMPOTENCY_KEYS_DIFFER'
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'IDEMPOTENCY_KEYS_DIFFER'
             /** @enum {integer} */
             statusCode?: 400
           }
@@ -7153,7 +7153,7 @@ export interface operations {
           }
         }
       }
-      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED` */
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
       400: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7164,7 +7164,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED'
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
             /** @enum {integer} */
             statusCode?: 400
           }
@@ -7356,7 +7356,7 @@ export interface operations {
           }
         }
       }
-      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED` */
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
       400: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7367,7 +7367,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED'
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
             /** @enum {integer} */
             statusCode?: 400
           }
