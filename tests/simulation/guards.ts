@@ -101,7 +101,7 @@ export const SIMULATED_GUARDS: SimulatedGuard[] = [
     violates: 'I1',
   },
   {
-    guard: 'A platform post belongs to one post, so that equal posts are told apart',
+    guard: 'A platform post belongs to one post, so that equal posts have one each',
     removed: [{ anchor: 'platform post of one post', change: remove }],
     violates: 'I1',
   },

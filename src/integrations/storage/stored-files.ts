@@ -39,7 +39,7 @@ export function normalizeType(type: string): string {
 
 /**
  * Returns whether the index of an MP4 or QuickTime file comes before its pictures; null when its beginning does not show it. The library that
- * reads videos does not tell the order.
+ * reads videos does not report the order.
  */
 export function hasIndexFirst(head: Uint8Array): boolean | null {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)

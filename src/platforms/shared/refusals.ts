@@ -68,8 +68,8 @@ export function isRefusedAs(error: unknown, kind: string): error is PlatformErro
 }
 
 /**
- * Returns the error for a visible call of which the platform says that something does not exist. That alone decides nothing: platforms have said it
- * of posts that they had just published. Only what is read afterwards does.
+ * Returns the error for a visible call to which the platform answers that something does not exist. That alone decides nothing, since a post
+ * may have been published all the same. Only a later read decides.
  */
 export function toUnprovenError(cause: PlatformError): PlatformError {
   return new PlatformError('transient', cause.message, { certain: false, answered: true, cause })
