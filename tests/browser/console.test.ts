@@ -156,24 +156,63 @@ describe('the console', () => {
     await other.getByRole('main').getByText('Mine').waitFor()
   })
 
-  it('moves a post by dragging it in the calendar', async () => {
-    const { page, create } = await author()
+  describe('the calendar', () => {
     // In the middle of a month, so that the days around it are on the page.
-    const now = new Date()
-    const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() + 2]
+    const [year, month] = [new Date().getUTCFullYear(), new Date().getUTCMonth() + 2]
     const day = (date: number) => new Date(Date.UTC(year, month, date)).toISOString().slice(0, 10)
-    const text = unique('dragged')
-    const postId = await create({ content: { text }, scheduledAt: `${day(14)}T09:30:00Z` })
-    // High enough to drag without scrolling.
-    await page.setViewportSize({ width: 1_280, height: 1_400 })
-    await page.goto(`${world.url}/calendar?date=${day(14)}`)
-    const event = page.getByRole('button', { name: text })
-    await event.dragTo(page.locator('.mantine-MonthView-monthViewDay').filter({ hasText: /^16/ }))
-    await expect
-      .poll(async () => (await world.service.context.posts.find(postId))?.scheduledAt?.toISOString(), PATIENT)
-      .toBe(`${day(16)}T09:30:00.000Z`)
-    await event.click()
-    await page.waitForURL(`${world.url}/posts/${postId}`)
+    const cell = (page: Page, date: number) =>
+      page.locator('.mantine-MonthView-monthViewDay').filter({ hasText: new RegExp(`^${date}`) })
+
+    async function calendarOf(posts: { text: string; at: string }[]) {
+      const user = await author()
+      const { page, create } = user
+      const ids: string[] = []
+      for (const { text, at } of posts)
+        ids.push(await create({ content: { text }, scheduledAt: `${day(14)}T${at}:00Z`, status: 'SCHEDULED' }))
+      // High enough to drag without scrolling.
+      await page.setViewportSize({ width: 1_280, height: 1_400 })
+      await page.goto(`${world.url}/calendar?date=${day(14)}`)
+      const timeOf = async (id: string) => (await world.service.context.posts.find(id))?.scheduledAt?.toISOString()
+      return { ...user, ids, timeOf }
+    }
+
+    it('moves a post by dragging it, and refuses a day that is over', async () => {
+      const text = unique('dragged')
+      const { page, ids, timeOf } = await calendarOf([{ text, at: '09:30' }])
+      const postId = ids[0]!
+      const event = page.getByRole('button', { name: text })
+      await event.dragTo(cell(page, 16))
+      await expect.poll(() => timeOf(postId), PATIENT).toBe(`${day(16)}T09:30:00.000Z`)
+
+      await page.clock.setFixedTime(`${day(15)}T12:00:00Z`)
+      await page.reload()
+      await event.dragTo(cell(page, 14))
+      await page.getByText('This time is over. Move the post to a later one.').waitFor()
+      expect(await timeOf(postId)).toBe(`${day(16)}T09:30:00.000Z`)
+      await event.click()
+      await page.waitForURL(`${world.url}/posts/${postId}`)
+    })
+
+    it('offers the times of a week for new posts, and not those that are over', async () => {
+      const { page } = await calendarOf([])
+      await page.clock.setFixedTime(`${day(14)}T12:00:00Z`)
+      await page.goto(`${world.url}/calendar?view=week&date=${day(14)}`)
+      const slot = (time: string) => page.getByRole('button', { name: `Write a post for ${day(14)} ${time}` })
+      await slot('11:00').click()
+      await page.getByText('This time is over. Choose a later one.').waitFor()
+      await slot('13:00').click()
+      await page.waitForURL(`${world.url}/compose?at=*`)
+      expect(new URL(page.url()).searchParams.get('at')).toBe(`${day(14)}T13:00:00.000Z`)
+    })
+
+    it('counts the posts that a day of the month has no room for, and opens them', async () => {
+      const hours = ['08:00', '09:00', '10:00', '11:00', '12:00', '13:00']
+      const { page } = await calendarOf(hours.map((at) => ({ text: `Post of ${at}`, at })))
+      await page.getByRole('button', { name: 'Post of 11:00' }).waitFor()
+      expect(await page.getByRole('button', { name: 'Post of 12:00' }).count()).toBe(0)
+      await press(page, '2 more posts')
+      for (const at of hours) await page.getByRole('button', { name: `Post of ${at}` }).waitFor()
+    })
   })
 
   it('publishes and deletes several drafts of a program together', async () => {

@@ -11,9 +11,16 @@ export interface WallTime {
   timezone: string
 }
 
-/** Returns an instant as the wall time of a zone. */
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
+/** Returns an instant as the wall time of a zone. A calendar converts hundreds, and a formatter is expensive to create. */
 export function toWallTime(instant: string | number, timezone: string): string {
-  return dayjs(instant).tz(timezone).format('YYYY-MM-DD HH:mm:ss')
+  // Swedish dates have the form of ISO 8601.
+  const formatter =
+    formatters.get(timezone) ??
+    new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' })
+  formatters.set(timezone, formatter)
+  return formatter.format(new Date(instant))
 }
 
 /** Up to an hour wrong while clocks change, where the API decides. */
