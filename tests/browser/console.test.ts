@@ -234,6 +234,28 @@ describe('the console', () => {
     await page.getByText('Nothing to review').waitFor()
   })
 
+  it('moves several posts by the same time, and opens one of them to edit', async () => {
+    const { page, create } = await author()
+    const posts = ['2040-03-24T09:30:00.000Z', '2040-03-26T18:00:00.000Z'].map((at) => ({ at, text: unique('moved') }))
+    const ids: string[] = []
+    for (const { at, text } of posts)
+      ids.push(await create({ content: { text }, scheduledAt: at, status: 'SCHEDULED' }))
+    await open(page, 'Posts')
+    await page.getByRole('checkbox', { name: '2 posts' }).check()
+    await press(page, 'Move by')
+    await page.getByRole('textbox', { name: 'Number' }).fill('2')
+    await page.getByRole('combobox', { name: 'Unit' }).click()
+    await page.getByRole('option', { name: 'weeks' }).click()
+    expect(await findBarriers(page)).toEqual([])
+    await press(page, 'Move 2 posts')
+    await page.getByText('The posts are moved.').waitFor()
+    const timeOf = async (id: string) => (await world.service.context.posts.find(id))?.scheduledAt?.toISOString()
+    expect(await Promise.all(ids.map(timeOf))).toEqual(['2040-04-07T09:30:00.000Z', '2040-04-09T18:00:00.000Z'])
+
+    await page.getByRole('link', { name: `Edit: ${posts[0]!.text}` }).click()
+    await page.waitForURL(`${world.url}/compose?id=${ids[0]}`)
+  })
+
   it('is worked with by the keyboard alone', async () => {
     const { page } = await author('/compose')
     const text = unique('by keyboard')

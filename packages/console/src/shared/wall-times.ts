@@ -26,6 +26,16 @@ export function toWallTime(instant: string | number, timezone: string): string {
 /** Up to an hour wrong while clocks change, where the API decides. */
 export const toInstant = ({ time, timezone }: WallTime): string => dayjs.tz(time, timezone).toISOString()
 
+/** Moves a wall time. A day later is the same time of the next day, also when clocks change between them. */
+export function moveWallTime({ time, timezone }: WallTime, steps: number, unit: 'hour' | 'day' | 'week'): WallTime {
+  // An hour is counted in time that passes, days on the calendar of the zone.
+  const moved =
+    unit === 'hour'
+      ? toWallTime(Date.parse(toInstant({ time, timezone })) + steps * 3_600_000, timezone)
+      : dayjs.utc(time).add(steps, unit).format('YYYY-MM-DD HH:mm:ss')
+  return { time: moved, timezone }
+}
+
 export const isPast = (at: WallTime): boolean => Date.parse(toInstant(at)) <= Date.now()
 
 /** The fields of a post for a wall time. */

@@ -7,6 +7,7 @@ import { client } from '../../session/session.ts'
 import { ALLOWED, usePostActions, type ListedPost } from '../../shared/post-actions.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { ScheduleButton } from '../../shared/schedule-button.tsx'
+import { MoveButton } from './move-button.tsx'
 import { PostRow } from './post-row.tsx'
 
 export type PostQuery = NonNullable<paths['/api/posts']['get']['parameters']['query']>
@@ -84,6 +85,15 @@ function BulkActions({ posts, done }: { posts: ListedPost[]; done: () => void })
         <ScheduleButton
           onChoose={async (at) => {
             await actions.schedule(posts, at)
+            done()
+          }}
+        />
+      )}
+      {all('edit') && posts.every(({ scheduledAt }) => scheduledAt !== null) && (
+        <MoveButton
+          posts={posts}
+          onMove={async (moved) => {
+            await actions.move(moved)
             done()
           }}
         />
