@@ -4,6 +4,7 @@ import { modals } from '@mantine/modals'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { client } from '../../session/session.ts'
 import type { Brand } from '../../session/brand.ts'
+import { countOf } from '../../shared/counts.ts'
 import { problemsByField, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { PLATFORMS, type Account } from '../../shared/platforms.tsx'
@@ -54,7 +55,7 @@ export function Brands({ accounts }: { accounts: Account[] }) {
                     <ColorSwatch color={brand.color} size={16} withShadow={false} aria-hidden />
                     <Text fw={500}>{brand.name}</Text>
                     <Text size="sm" c="dimmed">
-                      {brand.accountIds.length === 1 ? '1 account' : `${brand.accountIds.length} accounts`}
+                      {countOf(brand.accountIds.length, 'account')}
                     </Text>
                   </Group>
                   <Group gap="xs">

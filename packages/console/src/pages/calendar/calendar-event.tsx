@@ -16,8 +16,13 @@ const ICONS: Record<PostStatus, LucideIcon> = {
   CANCELLED: Ban,
 }
 
+interface CalendarEventProps {
+  event: ScheduleEventData
+  size?: 'xs' | 'sm'
+}
+
 /** A post in one line of the calendar: its status as an icon, its time and the beginning of its text. */
-export const CalendarEvent = memo(function CalendarEvent({ event }: { event: ScheduleEventData }) {
+export const CalendarEvent = memo(function CalendarEvent({ event, size = 'xs' }: CalendarEventProps) {
   const post = postOf(event)
   if (!post)
     return (
@@ -28,12 +33,12 @@ export const CalendarEvent = memo(function CalendarEvent({ event }: { event: Sch
   const Icon = ICONS[post.status]
   return (
     <Group gap={4} wrap="nowrap" miw={0}>
-      <Icon size={12} aria-hidden style={{ flex: 'none' }} />
+      <Icon size={size === 'xs' ? 12 : 16} aria-hidden style={{ flex: 'none' }} />
       <VisuallyHidden>{POST_STATUSES[post.status].label}</VisuallyHidden>
-      <Text span fz="xs" fw={600}>
+      <Text span fz={size} fw={600}>
         {String(event.start).slice(11, 16)}
       </Text>
-      <Text span fz="xs" truncate>
+      <Text span fz={size} truncate>
         {post.text || 'Without text'}
       </Text>
     </Group>

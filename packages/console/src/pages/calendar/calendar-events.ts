@@ -13,9 +13,10 @@ export const DAY_ROWS = 5
 /** Returns the post of an event, or undefined for the number of those that a day has no room for. */
 export const postOf = (event: ScheduleEventData) => event.payload?.['post'] as CalendarPost | undefined
 
-/** Returns the events of posts in the order of their times, which no view sorts by itself. */
+/** Returns the events of posts in the order of their times, which no view sorts by itself. A draft without a time has no place. */
 export function toEvents(posts: CalendarPost[], timezone: string): ScheduleEventData[] {
   return posts
+    .filter(({ status, scheduledAt }) => status !== 'DRAFT' || scheduledAt !== null)
     .map((post) => toEvent(post, timezone))
     .toSorted((one, other) => String(one.start).localeCompare(String(other.start)))
 }

@@ -48,8 +48,8 @@ export function PhoneCalendar({ date, today, events, onDateChange, onOpen, onWri
           </Group>
         )}
         renderEvent={(event, props) => (
-          <UnstyledButton {...props}>
-            <CalendarEvent event={event} />
+          <UnstyledButton {...props} py="sm">
+            <CalendarEvent event={event} size="sm" />
           </UnstyledButton>
         )}
       />
