@@ -31,7 +31,7 @@ export const FORMS = [
   { width: 390, colorScheme: 'light' },
 ] as const
 
-/** Gives a loaded page one of its forms. */
+/** Shows a loaded page in a form. */
 export async function showForm(page: Page, { width, colorScheme }: (typeof FORMS)[number]): Promise<void> {
   await page.setViewportSize({ width, height: 844 })
   await page.emulateMedia({ colorScheme })

@@ -139,7 +139,7 @@ export function CalendarPage() {
   )
 }
 
-/** For a slot or day that is over, which looks so and takes no new post. */
+/** Shades a slot or day that is over. */
 const pastProps = (isOver: boolean) => (isOver ? { 'data-over': true } : {})
 
 /** Returns the next full hour; the last minute of the day in its last hour. */
