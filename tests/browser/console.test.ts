@@ -209,9 +209,9 @@ describe('the console', () => {
     it('counts the posts that a day of the month has no room for, and opens them', async () => {
       const hours = ['08:00', '09:00', '10:00', '11:00', '12:00', '13:00']
       const { page } = await calendarOf(hours.map((at) => ({ text: `Post of ${at}`, at })))
-      await page.getByRole('button', { name: 'Post of 11:00' }).waitFor()
-      expect(await page.getByRole('button', { name: 'Post of 12:00' }).count()).toBe(0)
-      await press(page, '2 more posts')
+      await page.getByRole('button', { name: 'Post of 10:00' }).waitFor()
+      expect(await page.getByRole('button', { name: 'Post of 11:00' }).count()).toBe(0)
+      await press(page, '3 more posts')
       for (const at of hours) await page.getByRole('button', { name: `Post of ${at}` }).waitFor()
     })
   })

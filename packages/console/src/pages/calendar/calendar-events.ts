@@ -8,7 +8,7 @@ export type CalendarPost = components['schemas']['CalendarPost']
 /** A post has no duration; in the views of a day and a week it takes this much room. */
 const SHOWN_MINUTES = 30
 /** The rows of a day in the month. */
-export const DAY_ROWS = 5
+export const DAY_ROWS = 4
 
 /** Returns the post of an event, or undefined for the number of those that a day has no room for. */
 export const postOf = (event: ScheduleEventData) => event.payload?.['post'] as CalendarPost | undefined
