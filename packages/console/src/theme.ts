@@ -25,6 +25,8 @@ export const theme = createTheme({
   headings: { fontFamily: SYSTEM_FONT, fontWeight: '650' },
   cursorType: 'pointer',
   autoContrast: true,
+  // The usual format is that of one country.
+  components: { DateTimePicker: { defaultProps: { valueFormat: 'D MMM YYYY, HH:mm' } } },
 })
 
 /** Darker than Mantine's own on their light backgrounds: small text needs a contrast of 4.5. */
@@ -37,6 +39,10 @@ const TEXT_ON_LIGHT = {
   gray: '#343a40',
 }
 
+/** The shades of a heat map, from less to more. */
+const heat = (...shades: number[]) =>
+  Object.fromEntries(shades.map((shade, index) => [`--heat-${index + 1}`, ink[shade]!]))
+
 export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {
@@ -45,6 +51,8 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-placeholder': '#6b7279',
     '--mantine-color-error': '#c42020',
     '--surface': 'var(--mantine-color-white)',
+    '--over': colors.gray[1],
+    ...heat(2, 3, 5, 7),
     ...Object.fromEntries(
       Object.entries(TEXT_ON_LIGHT).map(([name, color]) => [`--mantine-color-${name}-light-color`, color]),
     ),
@@ -54,6 +62,10 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-dimmed': '#a3a6ab',
     '--mantine-color-placeholder': '#92969c',
     '--mantine-color-anchor': colors['ink']![3],
+    '--mantine-color-error': colors.red[4],
     '--surface': colors.dark[7],
+    '--over': colors.dark[8],
+    // More is brighter on dark pages.
+    ...heat(8, 6, 4, 2),
   },
 })
