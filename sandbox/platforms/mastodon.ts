@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createAccounts, type NewAccount } from './mastodon/accounts.ts'
 import type { Language } from './mastodon/language.ts'
-import { createMediaStore, MEDIA_LIMITS } from './mastodon/media.ts'
+import { createMediaStore, MEDIA_LIMITS, type MediaLimits } from './mastodon/media.ts'
 import { createOAuth } from './mastodon/oauth.ts'
 import { createMastodonPlatform } from './mastodon/platform.ts'
 import { createRateLimits, type RateLimits } from './mastodon/rate-limits.ts'
@@ -20,6 +20,8 @@ export interface MastodonOptions extends SimulatorPlace {
   maxCharacters?: number
   /** File types that this instance accepts. */
   types?: string[]
+  /** Limits on files other than Mastodon's defaults. */
+  limits?: Partial<MediaLimits>
   /** How long the processing of a video takes, milliseconds. */
   processingMs?: number
   /** Replaces the real server's limits. */
@@ -89,6 +91,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
   } = options
   const { charactersPerUrl = 23, version = honoursKeys ? (showsSeveral ? '4.5.0' : '4.2.0') : '0.19.1+git-5a2f9c0' } =
     options
+  const limits = { ...MEDIA_LIMITS, ...options.limits }
   const { fronts, ...mastodon } = await startSimulator('mastodon', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const accounts = createAccounts(state)
@@ -100,6 +103,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
       base,
       processingMs,
       types,
+      limits,
       dropsMedia,
       renamesMedia,
     })
@@ -134,6 +138,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
         title,
         maxCharacters,
         types,
+        limits,
         charactersPerUrl,
         version,
         showsSeveral,

@@ -21,11 +21,8 @@ const FOREIGN_RESPONSE_NAMES = Object.keys(FOREIGN_RESPONSES) as ForeignResponse
 
 const TOO_LARGE = { headers: { 'content-type': 'text/html' }, body: '<h1>Request Entity Too Large</h1>' }
 
-/**
- * The faults of a visible call and its response; null where a platform has no such fault. `hang` and every fault with `instead` leave the
- * post unpublished.
- */
-const RESPONSE_FAULTS: Record<string, FaultAction | ((platform: FaultPlatform) => FaultAction | null)> = {
+/** The faults of a visible call and its response. `hang` and every fault with `instead` leave the post unpublished. */
+const RESPONSE_FAULTS: Record<string, FaultAction | ((platform: FaultPlatform) => FaultAction)> = {
   'drop after accept': { dropAfterAccept: true },
   'truncated response': { truncate: true },
   '500 after accept': { statusAfterAccept: 500, body: { error: 'InternalServerError' } },
@@ -36,7 +33,8 @@ const RESPONSE_FAULTS: Record<string, FaultAction | ((platform: FaultPlatform) =
   // What is too large for a proxy is no text.
   'a page with 413 instead': { status: 413, ...TOO_LARGE },
   'a page with 413 after accept': { statusAfterAccept: 413, ...TOO_LARGE },
-  "the platform's own 404 after accept": ({ notFound: body }) => body && { statusAfterAccept: 404, body },
+  "the platform's own 404 instead": ({ notFound: body }) => ({ status: 404, body }),
+  "the platform's own 404 after accept": ({ notFound: body }) => ({ statusAfterAccept: 404, body }),
   ...Object.fromEntries(FOREIGN_RESPONSE_NAMES.map((name) => [`${name} instead`, insteadOf(name)])),
   ...Object.fromEntries(FOREIGN_RESPONSE_NAMES.map((name) => [`${name} after accept`, afterAccept(name)])),
 }
@@ -74,7 +72,7 @@ export async function loseResponses(cluster: FaultCluster): Promise<MatrixReport
     const affected = index % 2 === 0 ? 'accounts' : 'further'
     await forEachPlatform(cluster, session.users[index]![affected], async (platform, account) => {
       const met = typeof action === 'function' ? action(platform) : action
-      if (met) await platform.control.fault({ ...platform.calls.publish, account, times: 1, action: met })
+      await platform.control.fault({ ...platform.calls.publish, account, times: 1, action: met })
     })
   }
   const faultByUser = new Map<string, string>()

@@ -26,6 +26,8 @@ export interface Change {
 
 export interface PlannedPost {
   platforms: Platform[]
+  /** The marker that its text has in place of its own; equal posts share it. */
+  marker?: string
   /** Milliseconds after the start of the history. */
   createdAt: number
   /** Milliseconds after its create; null for an immediate post. */
@@ -94,10 +96,21 @@ export function planHistory(seed: number): History {
       slow: random.oneOf([0, 0.05, 0.2, 0.4]),
     },
     honoursKeys: random.chance(0.5),
-    posts: Array.from({ length: POSTS }, () => planPost(random)),
+    posts: planPosts(random),
     mishaps: isCalm ? [] : Array.from({ length: random.between(0, 6) }, () => planMishap(random)),
     faultsEndMs: FAULTS_END_MS,
   }
+}
+
+/** In some histories a user sends the same text twice, to the same platforms and at nearly the same time. */
+function planPosts(random: Random): PlannedPost[] {
+  const posts = Array.from({ length: POSTS }, () => planPost(random))
+  if (!random.chance(0.4)) return posts
+  const first = random.between(0, POSTS - 1 - USERS.length)
+  const twin = { ...posts[first]!, marker: 'twins' }
+  const createdAt = twin.createdAt + random.between(0, 2 * SECOND)
+  const { changes } = posts[first + USERS.length]!
+  return posts.with(first, twin).with(first + USERS.length, { ...twin, createdAt, changes })
 }
 
 function planPost(random: Random): PlannedPost {
@@ -280,7 +293,7 @@ function createSimulation(
     await sleep(planned.createdAt)
     const id = `post-${number}`
     const now = new Date()
-    const text = marked(id, 'first words')
+    const text = marked(planned.marker ?? id, 'first words')
     const scheduledAt = planned.scheduledIn === null ? null : new Date(now.getTime() + planned.scheduledIn)
     const fields = { _id: id, userId: USERS[number % USERS.length]!, content: { text, mediaItems: [] } }
     const post = buildPost({ ...fields, selectedPlatforms: planned.platforms, scheduledAt }, now)

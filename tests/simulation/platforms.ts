@@ -181,10 +181,11 @@ export function createTumblr(origin: string): SimulatedPlatform {
   }
 }
 
-const graphError = (status: number) => ({
-  status,
-  body: { error: { message: 'refused', type: 'OAuthException', code: 2 } },
-})
+/** The error for something that does not exist, or for a temporary problem. */
+const graphError = (status: number) => {
+  const codes = status === 404 ? { code: 100, error_subcode: 33 } : { code: 2 }
+  return { status, body: { error: { message: 'refused', type: 'OAuthException', ...codes } } }
+}
 
 /** Publishes containers. One that is published again becomes a second post, which is the worst that the platform may do. */
 export function createThreads(origin: string): SimulatedPlatform {

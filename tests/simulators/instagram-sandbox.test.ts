@@ -115,8 +115,10 @@ describe('a container', () => {
   it.each([
     ['shorter than 3 seconds', film({ duration: 2 })],
     ['longer than 15 minutes', film({ duration: 901 })],
-    ['without an index', film().subarray(0, 900)],
+    ['without an index', film({ indexFirst: false }).subarray(0, 900)],
     ['with sound only', film({ codec: null })],
+    ['with its index at the end', film({ indexFirst: false })],
+    ['with more than 60 frames a second', film({ frameRate: 61 })],
     ['with an unknown codec', film({ codec: 'vp09' })],
   ])('a reel %s fails its processing', async (_, bytes) => {
     const id = await idOf({ media_type: 'REELS', video_url: await addressOf(bytes, 'video/mp4') })

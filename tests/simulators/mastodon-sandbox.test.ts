@@ -311,7 +311,7 @@ describe('media', () => {
   })
 
   it('a video without an index is accepted, and its processing fails', async () => {
-    const video = await upload(new Uint8Array(film().subarray(0, 900)), 'video/mp4')
+    const video = await upload(new Uint8Array(film({ indexFirst: false }).subarray(0, 900)), 'video/mp4')
     expect(video.status).toBe(202)
     const id = video.body['id'] as string
     const found = () => call(url, `/api/v1/media/${id}`, { token: account.accessToken })
@@ -344,6 +344,21 @@ describe('media', () => {
   it('images with too many pixels and descriptions that are too long are refused', async () => {
     expect(await upload(await png(6_000, 6_000), 'image/png')).toMatchObject({ status: 422 })
     expect(await upload(await png(), 'image/png', 'x'.repeat(1_501))).toMatchObject({ status: 422 })
+  })
+
+  it.each([
+    ['more pixels', { width: 4_096, height: 2_160 }, '4096x2160 videos are not supported'],
+    ['more frames a second', { frameRate: 121 }, '121fps videos are not supported'],
+    ['no picture', { codec: null }, 'Video has no video stream'],
+  ])('a video with %s than the limits is refused', async (_, options, error) => {
+    expect(await upload(film(options), 'video/mp4')).toMatchObject({ status: 422, body: { error } })
+  })
+
+  it('a video at the limits is accepted, lying or upright', async () => {
+    for (const shape of [{}, { isTurned: true }]) {
+      const largest = film({ width: 3_840, height: 2_160, frameRate: 120, ...shape })
+      expect(await upload(largest, 'video/mp4')).toMatchObject({ status: 202 })
+    }
   })
 })
 

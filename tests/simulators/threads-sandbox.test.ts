@@ -197,7 +197,21 @@ describe('a container', () => {
     ['an image far too wide', () => picture(1_200, 40), 'image/jpeg', 'IMAGE', 'INVALID_ASPEC_RATIO'],
     ['an image as a video', () => picture(40, 40), 'image/jpeg', 'VIDEO', 'FAILED_PROCESSING_VIDEO'],
     ['sound as a video', async () => film({ codec: null }), 'video/mp4', 'VIDEO', 'FAILED_PROCESSING_VIDEO'],
-    ['a video without index', async () => film().subarray(0, 900), 'video/mp4', 'VIDEO', 'FAILED_PROCESSING_VIDEO'],
+    [
+      'a video without index',
+      async () => film({ indexFirst: false }).subarray(0, 900),
+      'video/mp4',
+      'VIDEO',
+      'FAILED_PROCESSING_VIDEO',
+    ],
+    [
+      'a video with its index at the end',
+      async () => film({ indexFirst: false }),
+      'video/mp4',
+      'VIDEO',
+      'FAILED_PROCESSING_VIDEO',
+    ],
+    ['a video of 61 frames a second', async () => film({ frameRate: 61 }), 'video/mp4', 'VIDEO', 'INVALID_FRAME_RATE'],
     ['a video of over 5 minutes', async () => film({ duration: 301 }), 'video/mp4', 'VIDEO', 'INVALID_DURATION'],
     ['a video of no length', async () => film({ duration: 0 }), 'video/mp4', 'VIDEO', 'INVALID_DURATION'],
   ])('a container of %s fails', async (_, bytes, type, kind, problem) => {

@@ -13,8 +13,8 @@ export interface PlatformTraits {
   calls: { publish: Calls; reconcile: Calls; renew: Calls | null; exchange: Calls | null }
   /** A permanent refusal and a rate limit, as the platform reports them. */
   refusals: { definite: FaultAction; limited: FaultAction }
-  /** The body of the platform's own 404; null on hosts of the Graph API, where the status means nothing. */
-  notFound: object | null
+  /** The body of the platform's own 404. */
+  notFound: object
   /** True when the platform accepts only posts with an image or a video. */
   needsMedia: boolean
 }
@@ -27,6 +27,10 @@ const GRAPH_REFUSALS: PlatformTraits['refusals'] = {
 
 function graphError(code: number, message: string): object {
   return { error: { message: `(#${code}) ${message}`, type: 'OAuthException', code, fbtrace_id: 'A' } }
+}
+
+const GRAPH_NOT_FOUND = {
+  error: { message: 'Unsupported post request', type: 'GraphMethodException', code: 100, error_subcode: 33 },
 }
 
 export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
@@ -66,7 +70,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       exchange: { method: 'POST', path: '/oauth/access_token' },
     },
     refusals: GRAPH_REFUSALS,
-    notFound: null,
+    notFound: GRAPH_NOT_FOUND,
     needsMedia: false,
   },
   instagram: {
@@ -77,7 +81,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       exchange: null,
     },
     refusals: GRAPH_REFUSALS,
-    notFound: null,
+    notFound: GRAPH_NOT_FOUND,
     needsMedia: true,
   },
   facebook: {
@@ -88,7 +92,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       exchange: { method: 'GET', path: 'code=' },
     },
     refusals: GRAPH_REFUSALS,
-    notFound: null,
+    notFound: GRAPH_NOT_FOUND,
     needsMedia: false,
   },
   tumblr: {

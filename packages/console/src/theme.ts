@@ -42,6 +42,10 @@ const TEXT_ON_LIGHT = {
   gray: '#343a40',
 }
 
+/** The shades of a heat map, from less to more. */
+const heat = (...shades: number[]) =>
+  Object.fromEntries(shades.map((shade, index) => [`--heat-${index + 1}`, ink[shade]!]))
+
 export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {
@@ -51,6 +55,8 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-error': '#c42020',
     '--mantine-color-red-text': '#c42020',
     '--surface': 'var(--mantine-color-white)',
+    '--over': colors.gray[1],
+    ...heat(2, 3, 5, 7),
     ...Object.fromEntries(
       Object.entries(TEXT_ON_LIGHT).map(([name, color]) => [`--mantine-color-${name}-light-color`, color]),
     ),
@@ -60,6 +66,10 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-dimmed': '#a3a6ab',
     '--mantine-color-placeholder': '#92969c',
     '--mantine-color-anchor': colors['ink']![3],
+    '--mantine-color-error': colors.red[4],
     '--surface': colors.dark[7],
+    '--over': colors.dark[8],
+    // More is brighter on dark pages.
+    ...heat(8, 6, 4, 2),
   },
 })

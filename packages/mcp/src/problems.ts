@@ -36,7 +36,8 @@ const NEXT_STEPS: Record<string, string> = {
   BAD_REQUEST: CORRECT_INPUT,
   UNAUTHORIZED: `${ASK_FOR_KEY}: this one is wrong, expired or deleted.`,
   INSUFFICIENT_SCOPE: `${ASK_FOR_KEY} with the scope that \`scope\` names, or save a draft that the user publishes.`,
-  POST_LIMIT_REACHED: 'Do not repeat the call. The plan of the user has no posts left in this period.',
+  POST_LIMIT_REACHED:
+    'Do not repeat the call. The plan of the user has no posts left in this period. Where `message` names a draft, offer to publish that draft.',
   CAPTION_LIMIT_REACHED: 'Do not repeat the call. Write the text without this tool.',
   NOT_FOUND: 'Check the id with list_posts or list_accounts.',
   NO_FAILED_PLATFORMS: 'Nothing has failed, so there is nothing to retry. Read the post with get_post.',

@@ -10,6 +10,8 @@ const MAX_ID_LENGTH = 100
 const MAX_ACCOUNTS = 50
 const MAX_GROUPS = 10
 const MAX_GROUP_NAME_LENGTH = 200
+const MAX_FILTERED_GROUPS = 5
+const MAX_FILTERED_GROUP_LENGTH = 60
 const MAX_IDEMPOTENCY_KEY_LENGTH = 200
 
 /** Written as objects, so that the compiler reports a value that the API adds or removes. */
@@ -47,6 +49,16 @@ export const status = z.enum(STATUSES)
 export const client = z.enum(CLIENTS)
 export const accountId = z.string().min(1).max(MAX_ID_LENGTH).describe('The accountId of list_accounts')
 
+const group = z.string().min(1).max(MAX_FILTERED_GROUP_LENGTH)
+
+/** Groups whose accounts a list covers, besides the `accounts` that it names. */
+export const groupFilter = z
+  .array(group)
+  .min(1)
+  .max(MAX_FILTERED_GROUPS)
+  .optional()
+  .describe('The accounts of these groups, by the name or groupId of list_accounts')
+
 /** The figures that a read of analytics covers. */
 export const analyticsFilters = {
   period: z.enum(['7d', '30d']).optional().describe('The last 7 or 30 days, with today; the default is 30d'),
@@ -54,6 +66,7 @@ export const analyticsFilters = {
   to: z.string().max(100).optional().describe('Last date or date-time; at most 400 days in all'),
   platform: platform.optional(),
   accounts: z.array(accountId).min(1).max(MAX_ACCOUNTS).optional().describe('Only these accounts'),
+  group: groupFilter,
 }
 
 export const postId = z

@@ -5,10 +5,11 @@ import { fileTypeFromBuffer } from 'file-type'
 import sharp from 'sharp'
 import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Params } from '../shared/params.ts'
-import { readFilm } from '../shared/film.ts'
+import { readFilm, type Film } from '../shared/film.ts'
 import { Refusal } from './refusal.ts'
 import type { Account, Media, State } from './state.ts'
 
+/** The defaults of Mastodon (`app/models/media_attachment.rb` and `concerns/attachmentable.rb`, read in November 2026). */
 export const MEDIA_LIMITS = {
   types: [
     'image/jpeg',
@@ -30,6 +31,9 @@ export const MEDIA_LIMITS = {
   description: 1_500,
 }
 
+/** The limits on files that instances change. */
+export type MediaLimits = Omit<typeof MEDIA_LIMITS, 'types'>
+
 const ISO_FILMS = ['video/mp4', 'video/quicktime']
 const BROKEN = 'Error processing thumbnail for uploaded media'
 const BAD_TYPE = 'Validation failed: File content type is invalid, File is invalid'
@@ -43,6 +47,7 @@ export interface MediaStoreOptions {
   processingMs: number
   /** Fewer than the real server accepts, for restricted instances. */
   types: string[]
+  limits: MediaLimits
   /** True for servers that publish a status without the files that they do not have ready. */
   dropsMedia: boolean
   /** True for servers that show a file in a status under another id than that of its upload. */
@@ -51,22 +56,25 @@ export interface MediaStoreOptions {
 
 /** Stores and processes uploads (docs/reference/platforms.md). */
 export function createMediaStore(options: MediaStoreOptions) {
-  const { state, dir, base, processingMs, types, dropsMedia, renamesMedia } = options
+  const { state, dir, base, processingMs, types, limits, dropsMedia, renamesMedia } = options
   mkdirSync(dir, { recursive: true })
 
   async function upload(account: Account, params: Params): Promise<SandboxResponse> {
     const file = params.file('file')
     if (!file) throw new Refusal(422, "Validation failed: File can't be blank")
-    const description = descriptionOf(params)
+    const description = descriptionOf(params, limits)
     const bytes = Buffer.from(await file.arrayBuffer())
     const mimeType = (await fileTypeFromBuffer(bytes))?.mime ?? ''
     if (!types.includes(mimeType) || mimeType !== file.type) throw new Refusal(422, BAD_TYPE)
     const kind = mimeType.startsWith('video/') ? 'video' : 'image'
-    const max = kind === 'video' ? MEDIA_LIMITS.videoBytes : MEDIA_LIMITS.imageBytes
+    // The server reads the shape of a file before it checks the number of its bytes.
+    const film = ISO_FILMS.includes(mimeType) ? readFilm(bytes, bytes.length) : null
+    if (film) assertShape(film)
+    if (kind === 'image') await assertPicture(bytes)
+    const max = kind === 'video' ? limits.videoBytes : limits.imageBytes
     if (bytes.length > max) {
       throw new Refusal(422, `Validation failed: File file size must be less than ${max / 1_048_576} MB`)
     }
-    if (kind === 'image') await assertPicture(bytes)
     const id = state.newId()
     await writeFile(join(dir, id), bytes)
     const media = state.media.set(id, {
@@ -77,7 +85,7 @@ export function createMediaStore(options: MediaStoreOptions) {
       sizeBytes: bytes.length,
       description,
       readyAt: kind === 'video' ? Date.now() + processingMs : 0,
-      isBroken: ISO_FILMS.includes(mimeType) && readFilm(bytes, bytes.length) === null,
+      isBroken: ISO_FILMS.includes(mimeType) && film === null,
       statusId: null,
     })
     return { status: isReady(media) ? 200 : 202, body: present(media) }
@@ -89,9 +97,15 @@ export function createMediaStore(options: MediaStoreOptions) {
       .catch(() => {
         throw new Refusal(500, BROKEN)
       })
-    if (width * height > MEDIA_LIMITS.imagePixels) {
-      throw new Refusal(422, `Validation failed: ${width}x${height} images are not supported`)
-    }
+    if (width * height > limits.imagePixels) throw new Refusal(422, `${width}x${height} images are not supported`)
+  }
+
+  /** `check_video_dimensions`: the frame rate counts without its fraction. */
+  function assertShape({ pictureCodecs, width, height, frameRate }: Film): void {
+    if (pictureCodecs.length === 0) throw new Refusal(422, 'Video has no video stream')
+    if (width * height > limits.videoPixels) throw new Refusal(422, `${width}x${height} videos are not supported`)
+    const rate = Math.floor(frameRate)
+    if (rate > limits.videoFrameRate) throw new Refusal(422, `${rate}fps videos are not supported`)
   }
 
   function own(account: Account, id: string): Media {
@@ -130,7 +144,7 @@ export function createMediaStore(options: MediaStoreOptions) {
     },
 
     describe(account: Account, id: string, params: Params): SandboxResponse {
-      const media = state.media.set(id, { ...own(account, id), description: descriptionOf(params) })
+      const media = state.media.set(id, { ...own(account, id), description: descriptionOf(params, limits) })
       return { status: 200, body: present(media) }
     },
 
@@ -163,13 +177,10 @@ export function createMediaStore(options: MediaStoreOptions) {
 
 export type MediaStore = ReturnType<typeof createMediaStore>
 
-function descriptionOf(params: Params): string | null {
+function descriptionOf(params: Params, { description: max }: MediaLimits): string | null {
   const description = params.text('description') ?? ''
-  if ([...description].length > MEDIA_LIMITS.description) {
-    throw new Refusal(
-      422,
-      `Validation failed: Description is too long (maximum is ${MEDIA_LIMITS.description} characters)`,
-    )
+  if ([...description].length > max) {
+    throw new Refusal(422, `Validation failed: Description is too long (maximum is ${max} characters)`)
   }
   return description === '' ? null : description
 }

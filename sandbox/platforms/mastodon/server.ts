@@ -4,7 +4,7 @@ import { accountPicture } from '../shared/picture.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
 import { translate, type Language } from './language.ts'
 import { Refusal } from './refusal.ts'
-import { MEDIA_LIMITS, type MediaStore } from './media.ts'
+import type { MediaLimits, MediaStore } from './media.ts'
 import { presentApp, type OAuth } from './oauth.ts'
 import { startPage, statusesPage } from './pages.ts'
 import type { createRateLimits } from './rate-limits.ts'
@@ -21,6 +21,7 @@ interface ServerDeps {
   title: string
   maxCharacters: number
   types: string[]
+  limits: MediaLimits
   charactersPerUrl: number
   version: string
   showsSeveral: boolean
@@ -171,12 +172,12 @@ export function createMastodonServer(deps: ServerDeps): Server {
         },
         media_attachments: {
           supported_mime_types: deps.types,
-          description_limit: MEDIA_LIMITS.description,
-          image_size_limit: MEDIA_LIMITS.imageBytes,
-          image_matrix_limit: MEDIA_LIMITS.imagePixels,
-          video_size_limit: MEDIA_LIMITS.videoBytes,
-          video_frame_rate_limit: MEDIA_LIMITS.videoFrameRate,
-          video_matrix_limit: MEDIA_LIMITS.videoPixels,
+          description_limit: deps.limits.description,
+          image_size_limit: deps.limits.imageBytes,
+          image_matrix_limit: deps.limits.imagePixels,
+          video_size_limit: deps.limits.videoBytes,
+          video_frame_rate_limit: deps.limits.videoFrameRate,
+          video_matrix_limit: deps.limits.videoPixels,
         },
       },
     }

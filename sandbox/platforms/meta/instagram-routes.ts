@@ -4,7 +4,7 @@ import type { ContainerPost, ContainerStore } from '../shared/graph/container-st
 import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject, type GraphNode } from '../shared/graph/graph.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
-import { hasPicture, readFilm } from '../shared/film.ts'
+import { CONTAINER_RULES, hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile } from '../shared/graph/pulled-files.ts'
 import { assertCaption } from './caption.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
@@ -141,6 +141,8 @@ async function pullVideo(address: string | undefined) {
   const { url, mimeType, sizeBytes, bytes } = await pull('video_url', address)
   const film = readFilm(bytes, sizeBytes)
   const hasLength = film !== null && film.duration >= VIDEO.minSeconds && film.duration <= VIDEO.maxSeconds
-  const isGood = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes && hasPicture(film) && hasLength
+  const isAccepted = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes
+  const isGood =
+    isAccepted && hasPicture(film) && hasLength && Object.values(CONTAINER_RULES).every((rule) => rule(film))
   return { file: { url, mimeType }, problem: isGood ? null : '2207026' }
 }

@@ -116,6 +116,13 @@ export function createLogin({ state, tokens, people, changesPageOrder }: LoginDe
 
   function issueToken(params: GraphParams): SandboxResponse {
     const app = appOf(params)
+    // https://developers.facebook.com/docs/facebook-login/guides/access-tokens, app access tokens
+    if (params.get('grant_type') === 'client_credentials') {
+      return {
+        status: 200,
+        body: { access_token: `${app.id}|${randomBytes(16).toString('hex')}`, token_type: 'bearer' },
+      }
+    }
     return params.get('grant_type') === 'fb_exchange_token' ? exchangeToken(app, params) : exchangeCode(app, params)
   }
 

@@ -4,7 +4,7 @@ import type { ContainerPost, ContainerStore } from '../shared/graph/container-st
 import { selectFields } from '../shared/graph/fields.ts'
 import { callerOf, GraphRefusal, type GraphCall, type GraphModule, type GraphNode } from '../shared/graph/graph.ts'
 import { graphTime, pageThrough } from '../shared/graph/lists.ts'
-import { hasPicture, readFilm } from '../shared/film.ts'
+import { CONTAINER_RULES, hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile, type PulledFile } from '../shared/graph/pulled-files.ts'
 import type { State } from './state.ts'
 import { countLinks, textLength } from './text.ts'
@@ -214,7 +214,8 @@ async function pull(kind: 'IMAGE' | 'VIDEO', url: string | undefined) {
 /** https://developers.facebook.com/documentation/threads/overview, media specifications, 22 December 2025. */
 function findVideoProblem({ bytes, sizeBytes }: PulledFile): string | null {
   const film = readFilm(bytes, sizeBytes)
-  if (!hasPicture(film)) return 'FAILED_PROCESSING_VIDEO'
+  if (!hasPicture(film) || !CONTAINER_RULES.isIndexFirst(film)) return 'FAILED_PROCESSING_VIDEO'
+  if (!CONTAINER_RULES.hasFrameRate(film)) return 'INVALID_FRAME_RATE'
   return film.duration > 0 && film.duration <= VIDEO.maxSeconds ? null : 'INVALID_DURATION'
 }
 

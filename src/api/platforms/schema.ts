@@ -177,6 +177,16 @@ const KindLimits = Type.Object(
         { description: 'Length of a video; absent when unlimited' },
       ),
     ),
+    pixels: Type.Optional(Type.Integer({ description: 'Pixels of a frame of a video; absent when unlimited' })),
+    frameRate: Type.Optional(
+      Type.Object(
+        { min: Type.Optional(Type.Integer()), max: Type.Integer() },
+        { description: 'Frames a second of a video; absent when unlimited' },
+      ),
+    ),
+    indexFirst: Type.Optional(
+      Type.Literal(true, { description: 'A video with its index (moov) at the end is a warning' }),
+    ),
     codecs: Type.Optional(Type.Array(Type.String(), { description: 'Video codecs; absent when any is converted' })),
   },
   { title: 'MediaLimits' },

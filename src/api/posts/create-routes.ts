@@ -33,7 +33,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
             'Publishes immediately, schedules when `scheduledAt` is in the future, or saves a draft with `status: DRAFT`. ' +
             'An API key needs `posts:publish` for everything but a draft. ' +
             'A repeated request with the same idempotency key returns the first response with status 200.',
-          errors: ['PLATFORM_NOT_CONNECTED', 'POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH'],
+          errors: ['POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH'],
         }),
         headers: CreatePostHeaders,
         querystring: PastQuery,

@@ -17,7 +17,7 @@ const PostId = IdParam('postId')
 /** The documentation that both updates share. */
 const UPDATE = {
   keyScope: 'posts:draft',
-  errors: ['POST_NOT_EDITABLE', 'PLATFORM_NOT_CONNECTED', 'PRECONDITION_FAILED'],
+  errors: ['POST_NOT_EDITABLE', 'PRECONDITION_FAILED'],
   responseHeaders: { 200: ['ETag'] },
 } as const
 

@@ -42,9 +42,10 @@ export async function retryPost(
 }
 
 async function takeShareAgain({ database, posts, users }: CommandContext, post: Post, draftId: string): Promise<void> {
+  const draft = await posts.findOwned(post.userId, draftId)
   await database.transaction(async (session) => {
     if (!(await posts.returnAllowance(post, { movedTo: draftId }, session))) throw postChanged()
     const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)
-    if (!taken) throw toLimitError('posts', allowance)
+    if (!taken) throw toLimitError('posts', allowance, draft?.status === 'DRAFT' ? draftId : undefined)
   }, post.userId)
 }

@@ -25,14 +25,17 @@ export function getAllowance(kind: AllowanceKind, user: { usage: Usage; limits: 
   return { used: user.usage[usage], limit: user.limits[limit] }
 }
 
-/** Returns the error for a request that exceeds the plan's allowance. */
-export function toLimitError(kind: AllowanceKind, { used, limit }: Allowance): ServiceError {
+/**
+ * Returns the error for a request that exceeds the plan's allowance.
+ * @param draftId a draft that has the share of the post that the request is about
+ */
+export function toLimitError(kind: AllowanceKind, { used, limit }: Allowance, draftId?: string): ServiceError {
   const { code, label } = ALLOWANCES[kind]
-  return new ServiceError(
-    code,
-    `${label} limit of your plan reached (${used}/${limit}). Upgrade your plan or contact support.`,
-    {
-      details: { usage: used, limit },
-    },
-  )
+  const nextStep =
+    draftId === undefined
+      ? 'Upgrade your plan or contact support.'
+      : 'The draft that was made from this post has its share. Publish or delete that draft, or upgrade your plan.'
+  return new ServiceError(code, `${label} limit of your plan reached (${used}/${limit}). ${nextStep}`, {
+    details: { usage: used, limit, ...(draftId !== undefined && { postIds: [draftId] }) },
+  })
 }

@@ -10,11 +10,15 @@ export interface MediaFacts {
   /** Pixels, upright. */
   width?: number
   height?: number
-  /** Pixels of all frames of an image. */
+  /** Pixels of all frames of an image, or of one frame of a video. */
   pixels?: number
   isAnimated?: boolean
   /** Seconds. */
   duration?: number
+  /** Frames a second of a video, on average. */
+  frameRate?: number
+  /** Whether the index of a video comes before its pictures. */
+  isIndexFirst?: boolean
   /** The codec of a video's picture: `avc`, `hevc` and so on, else the code in the file. */
   codec?: string
 }

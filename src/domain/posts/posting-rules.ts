@@ -27,6 +27,12 @@ interface KindRule {
   maxBytes: number
   /** The length of a video; absent where the platform limits none. */
   seconds?: { min?: number; max: number }
+  /** Pixels of one frame of a video; absent where the platform limits none. */
+  pixels?: number
+  /** Whole frames a second of a video; absent where the platform limits none. */
+  frameRate?: { min?: number; max: number }
+  /** True where the platform documents that a video's index comes before its pictures. */
+  indexFirst?: true
   /** The codecs of a video's pictures; absent where the platform converts any. */
   codecs?: readonly string[]
 }
@@ -80,6 +86,8 @@ const VIDEOS = ['video/mp4', 'video/quicktime'] as const
 export const MEDIA_TYPES: Record<MediaKind, readonly string[]> = { image: IMAGES, video: VIDEOS }
 /** H.264 and HEVC. */
 const GRAPH_CODECS = ['avc', 'hevc'] as const
+/** Of Threads and Instagram. */
+const CONTAINER_FRAME_RATE = { min: 23, max: 60 }
 
 /** Rules of all platforms. */
 export type PlatformRules = Readonly<Record<Platform, PostingRules>>
@@ -110,7 +118,15 @@ export const POSTING_RULES: PlatformRules = {
       max: 20,
       mix: true,
       image: { max: 20, types: IMAGES, maxBytes: 8 * MB },
-      video: { max: 20, types: VIDEOS, maxBytes: 1_000 * MB, seconds: { max: 300 }, codecs: GRAPH_CODECS },
+      video: {
+        max: 20,
+        types: VIDEOS,
+        maxBytes: 1_000 * MB,
+        seconds: { max: 300 },
+        frameRate: CONTAINER_FRAME_RATE,
+        indexFirst: true,
+        codecs: GRAPH_CODECS,
+      },
     },
     altText: { image: 1_000, video: 1_000 },
   },
@@ -122,7 +138,15 @@ export const POSTING_RULES: PlatformRules = {
       max: 10,
       mix: true,
       image: { max: 10, types: IMAGES, maxBytes: 8 * MB },
-      video: { max: 10, types: VIDEOS, maxBytes: 300 * MB, seconds: { min: 3, max: 900 }, codecs: GRAPH_CODECS },
+      video: {
+        max: 10,
+        types: VIDEOS,
+        maxBytes: 300 * MB,
+        seconds: { min: 3, max: 900 },
+        frameRate: CONTAINER_FRAME_RATE,
+        indexFirst: true,
+        codecs: GRAPH_CODECS,
+      },
     },
     altText: { image: 1_000, video: null },
   },
@@ -144,7 +168,7 @@ export const POSTING_RULES: PlatformRules = {
       max: 4,
       mix: false,
       image: { max: 4, types: IMAGES, maxBytes: 16 * MIB },
-      video: { max: 1, types: VIDEOS, maxBytes: 99 * MIB },
+      video: { max: 1, types: VIDEOS, maxBytes: 99 * MIB, pixels: 3_840 * 2_160, frameRate: { max: 120 } },
     },
     altText: { image: 1_500, video: 1_500 },
   },

@@ -268,14 +268,14 @@ function checkMedia(platform: Platform, { mediaItems }: KnownContent, { media }:
 function checkVideos(
   label: string,
   videos: readonly KnownMediaItem[],
-  { maxBytes, seconds, codecs }: PostingRules['media']['video'],
+  { maxBytes, seconds, pixels: maxPixels = Infinity, frameRate: rates, codecs }: PostingRules['media']['video'],
 ): Finding[] {
   const findings: Finding[] = []
   if (videos.some(({ sizeBytes = 0 }) => sizeBytes > maxBytes)) {
     const megabytes = Math.floor(maxBytes / 1_000_000)
     findings.push({ code: 'MEDIA_TOO_LARGE', message: `${label} takes videos of at most ${megabytes} MB` })
   }
-  for (const { duration, codec } of videos) {
+  for (const { duration, codec, frameRate, width = 0, height = 0, pixels = width * height } of videos) {
     if (seconds && duration !== undefined && duration > seconds.max) {
       const message = `${label} takes videos of at most ${describeSeconds(seconds.max)}, and this one has ${describeSeconds(Math.ceil(duration))}. Shorten it.`
       findings.push({ code: 'VIDEO_TOO_LONG', message })
@@ -283,6 +283,18 @@ function checkVideos(
     if (seconds?.min !== undefined && duration !== undefined && duration < seconds.min) {
       const message = `${label} takes videos of at least ${describeSeconds(seconds.min)}. Use a longer one.`
       findings.push({ code: 'VIDEO_TOO_SHORT', message })
+    }
+    if (pixels > maxPixels) {
+      const [most, size] = [describeSize(maxPixels, height > width), `${width} × ${height}`]
+      const message = `${label} takes videos of at most ${maxPixels} pixels a frame, such as ${most}, and this one has ${size}. Export it in a smaller size.`
+      findings.push({ code: 'VIDEO_TOO_LARGE', message })
+    }
+    // Servers round down as well: 120.02 frames a second are 120.
+    const frames = frameRate === undefined ? undefined : Math.floor(frameRate)
+    if (rates && frames !== undefined && (frames > rates.max || frames < (rates.min ?? 0))) {
+      const range = rates.min === undefined ? `at most ${rates.max}` : `${rates.min} to ${rates.max}`
+      const message = `${label} takes videos of ${range} frames a second, and this one has ${frames}. Export it with another frame rate.`
+      findings.push({ code: 'VIDEO_FRAME_RATE', message })
     }
     if (codecs && codec !== undefined && !codecs.includes(codec)) {
       const message = `${label} takes videos in H.264 or HEVC, and this one has ${codec}. Convert it.`
@@ -295,6 +307,13 @@ function checkVideos(
 function describeSeconds(seconds: number): string {
   const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60]
   return [...(minutes > 0 ? [`${minutes} min`] : []), ...(rest > 0 ? [`${rest} s`] : [])].join(' ')
+}
+
+/** Returns the largest usual shape with this number of pixels, in words. */
+function describeSize(pixels: number, isUpright: boolean): string {
+  const long = Math.floor(Math.sqrt((pixels * 16) / 9))
+  const sides = [long, Math.floor((long * 9) / 16)]
+  return (isUpright ? sides.toReversed() : sides).join(' × ')
 }
 
 /** Pixels of the file, else as stated by the client. */
@@ -314,6 +333,7 @@ function findWarnings(post: PreflightInput, chosen: PreflightTarget, content: Kn
     ...findUncertainLength(post, chosen, content),
     ...findCutAltTexts(post, chosen, content),
     ...findLostAnimations(post, chosen, content),
+    ...findLateIndexes(post, chosen, content),
   ]
 }
 
@@ -344,6 +364,17 @@ function findLostAnimations(post: PreflightInput, chosen: PreflightTarget, conte
     const message = `${platformLabel(chosen.platform)} may show only the first frame of an animated image. Upload a video instead.`
     const path = `${toPath(post, chosen, 'mediaItems')}.${index}`
     return [{ path, code: 'ANIMATION_LOST', message, ...toAccountFields(chosen) }]
+  })
+}
+
+/** Cameras write the index last. Whether a platform takes such a video after all is not documented, so it is not refused here. */
+function findLateIndexes(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
+  if (!chosen.rules.media.video.indexFirst) return []
+  return content.mediaItems.flatMap(({ isIndexFirst = true }, index) => {
+    if (isIndexFirst) return []
+    const message = `The video has its index (moov) at the end. ${platformLabel(chosen.platform)} asks for it at the beginning and may refuse the video. Export it for the web (“fast start”) to be safe.`
+    const path = `${toPath(post, chosen, 'mediaItems')}.${index}`
+    return [{ path, code: 'VIDEO_INDEX_LAST', message, ...toAccountFields(chosen) }]
   })
 }
 

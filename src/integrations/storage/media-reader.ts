@@ -9,7 +9,7 @@ import { createFairLimit } from '../../flow/fair-limit.ts'
 import { readImage } from './read-image.ts'
 import { readVideo } from './read-video.ts'
 import type { ObjectHead, ObjectStorage } from './storage.ts'
-import { detectType, normalizeType, SNIFF_BYTES } from './stored-files.ts'
+import { detectType, hasIndexFirst, normalizeType, SNIFF_BYTES } from './stored-files.ts'
 
 /** A decoded image takes many times the memory of its file. */
 const MAX_READS = 2
@@ -56,7 +56,11 @@ export function createMediaReader(storage: ObjectStorage) {
     const problem = findProblem(facts)
     if (problem !== null) return { state: 'unusable', problem }
     const readRange = (start: number, end: number) => storage.readRange(storageKey, start, end, { signal })
-    if (toMediaKind(facts.mimeType) === 'video') return readVideo({ sizeBytes, read: readRange }, facts, signal)
+    if (toMediaKind(facts.mimeType) === 'video') {
+      const isIndexFirst = hasIndexFirst(head)
+      const ofVideo = { ...facts, ...(isIndexFirst !== null && { isIndexFirst }) }
+      return readVideo({ sizeBytes, read: readRange }, ofVideo, signal)
+    }
     const bytes = sizeBytes <= head.length ? head : await readRange(0, sizeBytes)
     return readImage(bytes, facts, { timeoutSeconds: READ_TIMEOUT_SECONDS })
   }

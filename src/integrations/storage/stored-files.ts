@@ -3,6 +3,9 @@ import { findSizeProblem } from '../../domain/posts/media-files.ts'
 /** The bytes of a file's beginning that suffice to detect its type. */
 export const SNIFF_BYTES = 4_100
 
+/** A 32-bit length and a code of four letters. */
+const BOX_HEADER_BYTES = 8
+
 /** Other names of types that we store. */
 const SAME_AS: Record<string, string> = { 'image/jpg': 'image/jpeg', 'image/apng': 'image/png' }
 
@@ -32,4 +35,21 @@ export async function detectType(head: Uint8Array): Promise<string | undefined> 
 
 export function normalizeType(type: string): string {
   return SAME_AS[type] ?? type
+}
+
+/**
+ * Returns whether the index of an MP4 or QuickTime file comes before its pictures; null when its beginning does not show it. The library that
+ * reads videos does not report the order.
+ */
+export function hasIndexFirst(head: Uint8Array): boolean | null {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
+  for (let at = 0; at + BOX_HEADER_BYTES <= head.length;) {
+    const type = String.fromCharCode(...head.subarray(at + 4, at + BOX_HEADER_BYTES))
+    if (type === 'moov' || type === 'mdat') return type === 'moov'
+    const length = view.getUint32(at)
+    // A length of 0 or 1 is that of a large box, which is neither a header nor padding.
+    if (length < BOX_HEADER_BYTES) return null
+    at += length
+  }
+  return null
 }

@@ -17,6 +17,9 @@ const NO_INDEX =
 const ONLY_SOUND = 'has sound but no picture. Upload a video with a picture.'
 const CUT_OFF = 'is cut off: it ends before its last picture. Upload the whole file.'
 
+/** Counting more takes longer than a request may wait. */
+const MAX_COUNTED_FRAMES = 10_000
+
 Logging.level = LogLevel.Silent
 const port = parentPort!
 const waiting = new Map<number, (bytes: Uint8Array) => void>()
@@ -47,11 +50,25 @@ async function inspect(sizeBytes: number): Promise<ThreadMessage> {
   // The index of a fragmented file states no duration and is spread over the file.
   if (duration !== null && (await isCutOff(video))) return { kind: 'unusable', problem: CUT_OFF }
   const [width, height] = [await video.getDisplayWidth(), await video.getDisplayHeight()]
+  const pixels = (await video.getCodedWidth()) * (await video.getCodedHeight())
+  const frameRate = duration === null ? null : await readFrameRate(video)
   const codec = (await video.getCodec()) ?? String((await video.getInternalCodecId()) ?? 'an unknown codec')
   return {
     kind: 'facts',
-    facts: { codec, ...(duration !== null && { duration }), ...(width > 0 && height > 0 && { width, height }) },
+    facts: {
+      codec,
+      ...(duration !== null && { duration }),
+      ...(width > 0 && height > 0 && { width, height }),
+      ...(pixels > 0 && { pixels }),
+      ...(frameRate !== null && { frameRate }),
+    },
   }
+}
+
+/** Returns the frames a second of the first minutes, on average; null for a video without frames. */
+async function readFrameRate(video: InputVideoTrack): Promise<number | null> {
+  const { averagePacketRate } = await video.computePacketStats(MAX_COUNTED_FRAMES, { metadataOnly: true })
+  return Number.isFinite(averagePacketRate) && averagePacketRate > 0 ? averagePacketRate : null
 }
 
 /** The library returns no packet when its bytes are beyond the end of the file. */

@@ -26,6 +26,7 @@ import {
   readWrittenRecord,
   type StoredRecord,
 } from './responses.ts'
+import { toUnprovenError } from '../shared/refusals.ts'
 import { isRefusedAs } from './errors.ts'
 import { buildRecord, hasSameContent, isVideo, POST_COLLECTION } from './record.ts'
 import { deriveRecordKey } from './record-key.ts'
@@ -187,7 +188,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     const stored = await findRecord(account, delivery, options).catch(() => undefined)
     if (stored) return toPublished(stored.uri)
     if (stored === null) throw cause
-    throw new PlatformError('transient', cause.message, { certain: false, answered: true, cause })
+    throw toUnprovenError(cause)
   }
 
   /** Returns the record under the key of a delivery, whatever its author made of it since; null when there is none. */

@@ -12,10 +12,11 @@ import type { ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { PlatformError } from '../errors.ts'
 import { toLoginError } from '../shared/login-error.ts'
 import { mapInGroups } from '../shared/map-in-groups.ts'
-import { readIssuedToken } from '../shared/graph/responses.ts'
+import { readIssuedToken, type IssuedToken } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { requireVisibleAccount } from '../shared/graph/errors.ts'
+import { isUnspecified, requireVisibleAccount } from '../shared/graph/errors.ts'
 import { fetchInstagramProfile } from '../shared/graph/instagram-profile.ts'
+import { UNKNOWN_SERVICE } from './errors.ts'
 import {
   readList,
   readPage,
@@ -143,8 +144,27 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
   }
 
   /** Sent by POST, so that no URL contains the secret or a token. */
-  const issueToken = (fields: Record<string, string>, options: CallOptions) =>
+  const requestToken = (fields: Record<string, string>, options: CallOptions) =>
     api.post('/oauth/access_token', { ...client, ...fields }, readIssuedToken, options)
+
+  /** A wrong secret has the code of a temporary problem. Then Facebook refuses the service without a login as well. */
+  async function issueToken(fields: Record<string, string>, options: CallOptions): Promise<IssuedToken> {
+    try {
+      return await requestToken(fields, options)
+    } catch (error) {
+      if (!isUnspecified(error)) throw error
+      const isRefused = await requestToken({ grant_type: 'client_credentials' }, options).then(
+        () => false,
+        isUnspecified,
+      )
+      if (!isRefused) throw error
+      throw new PlatformError('permission', UNKNOWN_SERVICE, {
+        certain: true,
+        connectReason: 'LOGIN_REFUSED',
+        cause: error,
+      })
+    }
+  }
 
   /** @throws PlatformError when a page could not be used */
   async function fetchScopes(token: string, options: CallOptions): Promise<string[]> {

@@ -2,8 +2,9 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, Checkpoints, Credentials, DeliveryCheckpoints, OutgoingPost } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { isRefusedAs } from '../shared/graph/errors.ts'
+import { isMissing, isRefusedAs } from '../shared/graph/errors.ts'
 import { readCreatedId } from '../shared/graph/responses.ts'
+import { toUnprovenError } from '../shared/refusals.ts'
 import { leaveOutLink } from './checkpoints.ts'
 import { LINK_REFUSED, PHOTO_GONE, PHOTO_USED, REPEATED } from './errors.ts'
 import { toFeedFields, toVideoFields } from './fields.ts'
@@ -51,7 +52,7 @@ export function createDirectPosts({ api }: { api: GraphApi }) {
       if (isRefusedAs(error, REPEATED) || isRefusedAs(error, PHOTO_USED)) throw await confirmRepeat(error, delivery)
       // The failed call may have published the post, so the next repeat must be reconciled again.
       if (delivery.get(TAKEN_FOR_REPEAT)) await delivery.save(TAKEN_FOR_REPEAT, '')
-      throw error
+      throw isMissing(error) ? toUnprovenError(error) : error
     }
   }
 

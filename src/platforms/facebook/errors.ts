@@ -11,6 +11,8 @@ export const LINK_REFUSED = 'link-refused'
 const LOGIN_REFUSED = { class: 'permission', connectReason: 'LOGIN_REFUSED' } as const
 const BAD_LOGIN = { ...LOGIN_REFUSED, message: 'does not accept this login' } as const
 const BAD_CLIENT = { ...LOGIN_REFUSED, message: 'no longer knows this service' } as const
+/** Of code 1 as well, where only the refusal of the service itself shows the reason (`accounts.ts`). */
+export const UNKNOWN_SERVICE = `Facebook ${BAD_CLIENT.message}`
 const BLOCKED = { class: 'blocked_by_platform' } as const
 /** The post matters more than the preview of its link, so it is sent again without one. */
 const NO_PREVIEW = {
@@ -29,7 +31,6 @@ export const FACEBOOK_ERRORS: readonly GraphRule[] = [
   { code: 100, subcode: 36_008, ...BAD_LOGIN },
   { code: 100, subcode: 36_009, ...BAD_LOGIN },
   { code: 101, ...BAD_CLIENT },
-  { code: 1, text: /client secret/i, ...BAD_CLIENT },
   {
     code: 190,
     subcode: 459,
@@ -49,9 +50,10 @@ export const FACEBOOK_ERRORS: readonly GraphRule[] = [
     message: 'has a post with these images already',
     kind: PHOTO_USED,
   },
+  // Facebook states the parameter only in the message.
   {
     code: 100,
-    text: /attached_media/,
+    name: 'attached_media',
     class: 'media_not_ready',
     message: 'no longer has an image, so it is uploaded again',
     kind: PHOTO_GONE,

@@ -11,6 +11,7 @@ import type {
   NotFoundResult,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
+import { isMissing } from '../shared/graph/errors.ts'
 import { assertPostable } from '../shared/postable.ts'
 import { findDraft, isDirect, type Draft } from './checkpoints.ts'
 import type { DirectPosts } from './direct-posts.ts'
@@ -80,7 +81,7 @@ export function createPosts({ drafts, direct, search, webUrl, publishTimeoutMs }
   ): Promise<PlatformError> {
     const { message } = cause
     // This or an earlier call may have published it.
-    const isUnread = state === null && ['duplicate', 'not_found'].includes(cause.class)
+    const isUnread = state === null && (cause.class === 'duplicate' || isMissing(cause))
     const isOpen = isUnread || (delivery.isRepeat && (state === null || state === 'gone'))
     if (isOpen) return new PlatformError(cause.class, message, { certain: false, answered: true, cause })
     if (state === 'gone') {

@@ -117,9 +117,11 @@ function toInstanceLimits(statements: InstanceStatements): InstanceLimits {
           maxBytes: statements.imageBytes ?? image.maxBytes,
         },
         video: {
-          max: video.max,
+          ...video,
           types: mediaTypes ? video.types.filter((type) => mediaTypes.includes(type)) : video.types,
           maxBytes: statements.videoBytes ?? video.maxBytes,
+          ...(statements.videoPixels !== undefined && { pixels: statements.videoPixels }),
+          ...(statements.videoFrameRate !== undefined && { frameRate: { max: statements.videoFrameRate } }),
         },
       },
       altText: {

@@ -17,6 +17,8 @@ const InstanceStatements = Type.Object({
   imageBytes: limit,
   imagePixels: limit,
   videoBytes: limit,
+  videoPixels: limit,
+  videoFrameRate: limit,
   descriptionLength: limit,
 })
 export type InstanceStatements = Static<typeof InstanceStatements>
@@ -28,6 +30,7 @@ export const readStoredStatements = responseReader(StoredStatements)
 const MAX_VERSION_LENGTH = 100
 const MAX_FILE_BYTES = 1_073_741_824
 const MAX_PIXELS = 1_000_000_000
+const MAX_FRAME_RATE = 1_000
 const MAX_DESCRIPTION_LENGTH = 10_000
 const MAX_LINK_LENGTH = 2_000
 
@@ -47,6 +50,8 @@ export function toStatements({ version, configuration }: Instance): InstanceStat
     ...optional('imageBytes', toLimit(files.image_size_limit, MAX_FILE_BYTES)),
     ...optional('imagePixels', toLimit(files.image_matrix_limit, MAX_PIXELS)),
     ...optional('videoBytes', toLimit(files.video_size_limit, MAX_FILE_BYTES)),
+    ...optional('videoPixels', toLimit(files.video_matrix_limit, MAX_PIXELS)),
+    ...optional('videoFrameRate', toLimit(files.video_frame_rate_limit, MAX_FRAME_RATE)),
     ...optional('descriptionLength', toLimit(files.description_limit, MAX_DESCRIPTION_LENGTH)),
   }
 }

@@ -16,7 +16,7 @@ import { assertPostable } from '../shared/postable.ts'
 import { readStatus, type Status } from './responses.ts'
 import type { Api } from './api.ts'
 import type { ApplicationName } from './application-name.ts'
-import { isRefusedAs, isRefusedWith } from '../shared/refusals.ts'
+import { isRefusedAs, isRefusedWith, toUnprovenError } from '../shared/refusals.ts'
 import type { createInstanceLimits } from './instance-limits.ts'
 import { describeMissingFiles, listUploadedIds, type createMedia } from './media.ts'
 import type { createSearch } from './search.ts'
@@ -88,18 +88,15 @@ export function createPosts(deps: PostDeps) {
   }
 
   /**
-   * Converts a 404. A server that honours keys also returns it for a repeat whose first status was deleted meanwhile; such a post counts as
-   * published. Any other server may have published the post before.
+   * Converts a 404, which leaves open whether this call published the post. To a repeat, a server that honours keys returns it when the first
+   * status was deleted meanwhile; such a post counts as published.
    */
   async function toMissingError(
     cause: PlatformError,
     delivery: DeliveryCheckpoints,
     options: CallOptions,
   ): Promise<PlatformError> {
-    const { honoursKeys } = await limits(options)
-    if (!delivery.isRepeat || !honoursKeys) {
-      return new PlatformError('transient', cause.message, { certain: honoursKeys, answered: true, cause })
-    }
+    if (!delivery.isRepeat || !(await limits(options)).honoursKeys) return toUnprovenError(cause)
     await delivery.save(DELETED, 'true')
     const message = 'The post was published on Mastodon and deleted there'
     return new PlatformError('duplicate', message, { certain: false, answered: true, cause })

@@ -96,6 +96,8 @@ const Configuration = Type.Object({
       image_size_limit: stated,
       image_matrix_limit: stated,
       video_size_limit: stated,
+      video_matrix_limit: stated,
+      video_frame_rate_limit: stated,
       description_limit: stated,
     }),
   ),

@@ -67,6 +67,14 @@ export function isRefusedAs(error: unknown, kind: string): error is PlatformErro
   return error instanceof PlatformError && error.cause instanceof Refusal && error.cause.kind === kind
 }
 
+/**
+ * Returns the error for a visible call to which the platform answers that something does not exist. That alone decides nothing, since a post
+ * may have been published all the same. Only a later read decides.
+ */
+export function toUnprovenError(cause: PlatformError): PlatformError {
+  return new PlatformError('transient', cause.message, { certain: false, answered: true, cause })
+}
+
 function isRefusalStatus(status: number): boolean {
   return status >= 400 && status < 500
 }

@@ -14,18 +14,8 @@ export const THREADS_ERRORS: readonly GraphRule[] = [
   { subcode: 4_279_013, class: 'blocked_by_platform', message: 'has restricted this account: log in there to see why' },
   { subcode: 2_207_051, class: 'blocked_by_platform', message: 'blocked the post as unwanted' },
   { subcode: 2_207_052, class: 'media_fetch_failed', message: 'could not fetch an image or video' },
-  {
-    text: /could not be fetched from this uri/i,
-    class: 'media_fetch_failed',
-    message: 'could not fetch an image or video',
-  },
-  {
-    code: 100,
-    text: /at most 500 characters/i,
-    class: 'validation',
-    message: 'refused the post: its text is too long',
-  },
-  { text: /LINK_LIMIT_EXCEEDED/, class: 'validation', message: 'takes at most 5 links in a post' },
+  // The error has this name and no code of its own.
+  { name: 'THREADS_API__LINK_LIMIT_EXCEEDED', class: 'validation', message: 'takes at most 5 links in a post' },
   {
     code: 24,
     class: 'media_not_ready',

@@ -131,7 +131,9 @@ function selectEntries({ platform, accounts }: Scope, { start, end }: Window, pa
   return {
     [`${path}completedAt`]: { $gte: start, $lte: end },
     ...(platform && { [`${path}platform`]: platform }),
-    ...(accounts && {
+    // A group may have no accounts, and MongoDB refuses an empty `$or`.
+    ...(accounts?.length === 0 && { [`${path}platform`]: { $in: [] } }),
+    ...(accounts?.length && {
       $or: accounts.map((account) => ({
         [`${path}platform`]: account.platform,
         [`${path}delivery.accountId`]: account.platformId,

@@ -103,6 +103,7 @@ export function createTransitions({ collection, find, platformPosts, onPendingEv
     areKnown: boolean,
   ): Promise<boolean | 'taken'> {
     const newKeys = (post.publishedKeys ?? []).filter((key) => !stored.publishedKeys?.includes(key))
+    // guard: platform post of one post
     if (newKeys.length > 0 && !(await platformPosts.claim(post, newKeys))) return 'taken'
     // Else a start that is acknowledged between the read and the write would clear what an edit sets.
     const seenStart = areKnown ? {} : { startPending: stored.startPending }

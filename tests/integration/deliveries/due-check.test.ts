@@ -4,6 +4,7 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCheckDuePostsActivities } from '../../../src/activities/publishing/check-due-posts.ts'
 import { createContext, type Context } from '../../../src/context.ts'
+import { POSTING_RULES } from '../../../src/domain/posts/posting-rules.ts'
 import { edit } from '../../../src/domain/posts/post-moves.ts'
 import type { MediaItem, Post } from '../../../src/domain/posts/post.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
@@ -11,6 +12,7 @@ import { newId } from '../../../src/store/shared/schema.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
 import type { CheckedPosts, UncheckedPage } from '../../../src/workflows/contract/publishing.ts'
 import { poll } from '../../support/delivery-world.ts'
+import { film } from '../../support/film.ts'
 import { buildPost } from '../../support/posts.ts'
 import { connectAccounts, connectedUser, disconnectDefault, storePosts } from '../../support/published.ts'
 import { testContext, unique } from '../../support/servers.ts'
@@ -104,6 +106,22 @@ describe('a check before a post is due', () => {
     expect(await check()).toEqual({ checked: 1, warned: 1 })
     expect(await messagesOf(userId)).toEqual([
       expect.stringContaining('A file of the post is cut off or damaged, so it cannot be shown.'),
+    ])
+  })
+
+  it('warns of a video with more frames a second than the server of the account states', async () => {
+    const { _id: userId } = await connectedUser(context, ['bluesky'])
+    const { video } = POSTING_RULES.bluesky.media
+    const media = { ...POSTING_RULES.bluesky.media, video: { ...video, frameRate: { max: 120 } } }
+    const adapter = { ...context.platforms.find('bluesky')!, limits: async () => ({ ...POSTING_RULES.bluesky, media }) }
+    const storageKey = `uploads/${userId}/${newId()}.mp4`
+    await context.storage.put({ key: storageKey, body: film({ frameRate: 240 }), contentType: 'video/mp4' })
+    const mediaItems = [{ storageKey, mimeType: 'video/mp4' }] as MediaItem[]
+    await storePosts(context, [scheduled(userId, { content: { text: 'In slow motion', mediaItems } })])
+    const platforms = { ...context.platforms, find: () => adapter }
+    expect(await check({ platforms })).toEqual({ checked: 1, warned: 1 })
+    expect(await messagesOf(userId)).toEqual([
+      expect.stringContaining('Bluesky takes videos of at most 120 frames a second, and this one has 240'),
     ])
   })
 

@@ -315,6 +315,11 @@ describe('tools', () => {
       groups: [name],
       deliveries: [{ accountId }],
     })
+    expect((await agent.use('list_posts', { group: [name] })).posts[0]).toMatchObject({ postId })
+    const other = unique('Group')
+    await owner.call('POST', '/api/groups', { name: other, accountIds: [] })
+    expect((await agent.use('list_posts', { group: [other] })).posts).toEqual([])
+    expect((await agent.use('get_analytics_overview', { group: [other] })).followers.total).toBe(0)
     expect((await agent.call('check_post', { text: 'x', groups: ['none'] })).data).toMatchObject({
       ...{ valid: false, errors: [{ path: 'selectedGroups.0', code: 'GROUP_NOT_FOUND' }] },
     })

@@ -253,7 +253,7 @@ test('a file that is missing is named before any other is uploaded', async () =>
 async function brandOwner() {
   const user = await world.user()
   const second = await world.bluesky.createAccount({ handle: `${unique('b').replace('-', '')}.test` })
-  const own = { POSTONCE_API_KEY: await createKey(user, ['posts:publish', 'accounts:write']) }
+  const own = { POSTONCE_API_KEY: await createKey(user, ['posts:publish', 'accounts:write', 'analytics:read']) }
   const runOwn = (args: string[], options: RunOptions = {}) => run(args, { ...options, env: own })
   const readOwn = <T>(args: string[]) => runJson<T>(args, { env: own })
   const connected = await runOwn(['accounts', 'connect', 'bluesky', second.handle], { input: second.appPassword })
@@ -313,6 +313,11 @@ test('a group of accounts is created, changed and published on by its name, and 
   const { postId } = await brand.read<{ postId: string }>(['schedule', 'x', '--at', '+1d', '--group', 'south'])
   const shown = (await brand.run(['show', postId])).stdout
   for (const text of ['South', brand.first, brand.second]) expect(shown).toContain(text)
+  const listed = async (group: string) => (await brand.read<Post[]>(['list', '--group', group])).map(({ _id }) => _id)
+  expect((await brand.run(['groups', 'create', 'Empty'])).code).toBe(0)
+  expect([await listed('south'), await listed('empty')]).toEqual([[postId], []])
+  expect((await brand.run(['analytics', '--group', 'south'])).code).toBe(0)
+  expect((await brand.run(['groups', 'delete', 'empty'])).code).toBe(0)
   expect((await brand.run(['edit', postId, '--to', 'bluesky'])).code).toBe(0)
   expect(await brand.read<Post>(['show', postId])).not.toHaveProperty('groups')
 

@@ -234,10 +234,29 @@ describe('connect', () => {
     const stranger = await facebookWorld(stored.media, {}, { appSecret: 'no' })
     try {
       const { person } = stranger.newPerson()
-      expect(await platformErrorOf(stranger.connection(person.id))).toMatchObject({ class: 'permission' })
+      for (const message of [undefined, 'Fehler beim Überprüfen des Client-Geheimcodes.']) {
+        const body = { error: { message, type: 'OAuthException', code: 1 } }
+        if (message) await stranger.control.addFault({ path: 'access_token', times: 2, action: { status: 400, body } })
+        expect(await platformErrorOf(stranger.connection(person.id))).toMatchObject({
+          class: 'permission',
+          connectReason: 'LOGIN_REFUSED',
+          message: 'Facebook no longer knows this service',
+        })
+      }
     } finally {
       await stranger.stop()
     }
+  })
+
+  it.each([
+    ['to one call', 400, 1],
+    ['with a server error', 500, 2],
+  ])('the same code %s is a temporary problem', async (_, status, times) => {
+    const { person } = world.newPerson()
+    const body = { error: { message: 'Error validating client secret.', type: 'OAuthException', code: 1 } }
+    await world.control.addFault({ path: 'access_token', times, action: { status, body } })
+    expect(await platformErrorOf(world.connection(person.id))).toMatchObject({ class: 'transient' })
+    await world.control.clearFaults()
   })
 
   it('no URL contains a token or the secret', async () => {
@@ -504,6 +523,23 @@ describe('drafts', () => {
     }
     await expect(prepare(newPost('not stored'), delivery, as)).rejects.toBe(error)
     expect((await world.graph('GET', `/${ids[0]}`, {}, as.accessToken)).code).toBe(code)
+  })
+
+  it.each([
+    ['an object', 404, { code: 100, error_subcode: 33 }],
+    ['an alias', 404, { code: 803 }],
+    ['something without a code of its own', 404, { code: 2_500 }],
+    ['an object, with 400', 400, { code: 100, error_subcode: 33 }],
+  ])('a post that was published directly is found although Facebook misses %s', async (_, statusAfterAccept, codes) => {
+    const [as, post, delivery] = [await newDirectAccount(), newPost('there'), newDirectDelivery()]
+    const body = { error: { message: 'Unsupported post request', type: 'GraphMethodException', ...codes } }
+    await world.control.addFault({ method: 'POST', path: '/feed', times: 1, action: { statusAfterAccept, body } })
+    const error = await platformErrorOf(world.adapter.publish(post, as, delivery, options()))
+    expect(error).toMatchObject({ class: 'transient', certain: false, answered: true })
+    const [entry] = await ledgerOf(as)
+    expect(await world.adapter.reconcile(post, as, delivery, searchOptions())).toMatchObject({
+      platformPostId: entry!.id,
+    })
   })
 
   it('a page that refuses drafts gets its posts directly', async () => {

@@ -350,6 +350,8 @@ describe('a hostile instance document', () => {
           image_size_limit: huge,
           image_matrix_limit: huge,
           video_size_limit: huge,
+          video_matrix_limit: huge,
+          video_frame_rate_limit: huge,
           description_limit: huge,
           supported_mime_types: ['text/html', 'image/png', 7, { a: 1 }, 'x'.repeat(100_000)],
         },
@@ -363,7 +365,7 @@ describe('a hostile instance document', () => {
         ...POSTING_RULES.mastodon.media,
         max: MAX_MEDIA_ITEMS,
         image: { max: MAX_MEDIA_ITEMS, types: POSTING_RULES.mastodon.media.image.types, maxBytes: 1_073_741_824 },
-        video: { max: 1, types: [], maxBytes: 1_073_741_824 },
+        video: { max: 1, types: [], maxBytes: 1_073_741_824, pixels: 1_000_000_000, frameRate: { max: 1_000 } },
       },
       altText: { image: 10_000, video: 10_000 },
     })

@@ -200,6 +200,27 @@ describe('posts', () => {
     }
   })
 
+  it('what an instance says of pixels, frames and descriptions is its rule, and what keeps it is accepted', async () => {
+    const limits = { imagePixels: 600, videoPixels: 1_280 * 720, videoFrameRate: 25, description: 20 }
+    const small = await mastodonWorld(media, { limits })
+    try {
+      const as = await small.newAccount()
+      const { media: rules, altText } = await small.adapter.limits(options())
+      expect(rules.video).toMatchObject({ pixels: limits.videoPixels, frameRate: { max: 25 } })
+      expect(altText).toEqual({ image: 20, video: 20 })
+      const items = [
+        add(film({ width: 1_280, height: 720, frameRate: 25 }), 'video/mp4', 'x'.repeat(21)),
+        add(await bytesOf(picture(300, 200).jpeg()), 'image/jpeg', 'x'.repeat(21)),
+      ]
+      for (const item of items) await small.adapter.prepare(newPost('', [item]), as, newDelivery(), options())
+      const large = add(film({ width: 1_920, height: 1_080 }), 'video/mp4')
+      const error = await platformErrorOf(small.adapter.prepare(newPost('', [large]), as, newDelivery(), options()))
+      expect(error).toMatchObject({ class: 'validation', certain: true })
+    } finally {
+      await small.stop()
+    }
+  })
+
   it('compatible servers count code points and full links', async () => {
     const options_ = { honoursKeys: false, countsCodePoints: true, maxCharacters: 100, charactersPerUrl: 25 }
     const other = await mastodonWorld(media, options_)
@@ -521,22 +542,17 @@ describe('a 404 to the visible call', () => {
     }
   })
 
-  it('a 404 from the server itself to a first call is retried where the key is honoured', async () => {
-    const post = newPost('not a repeat')
-    const body = { error: 'Record not found' }
-    await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status: 404, body } })
-    expect(await platformErrorOf(publish(post))).toMatchObject({ class: 'transient', certain: true })
-  })
-
   it.each([
-    ['statusAfterAccept', false],
-    ['status', false],
-    ['statusAfterAccept', true],
-    ['status', true],
+    ['ignores', 'statusAfterAccept', false],
+    ['ignores', 'status', false],
+    ['ignores', 'statusAfterAccept', true],
+    ['ignores', 'status', true],
+    ['honours', 'statusAfterAccept', false],
+    ['honours', 'status', false],
   ] as const)(
-    'a 404 from a server that ignores the key decides nothing, and one status results: %s, repeat: %s',
-    async (answered, isRepeat) => {
-      const careless = await mastodonWorld(media, { honoursKeys: false })
+    'a 404 from a server that %s the key decides nothing, and one status results: %s, repeat: %s',
+    async (keys, answered, isRepeat) => {
+      const careless = await mastodonWorld(media, { honoursKeys: keys === 'honours' })
       try {
         const [as, post] = [await careless.newAccount(), newPost('published all the same?')]
         const delivery = { ...newDelivery(), isRepeat }

@@ -15,7 +15,7 @@ const RULES: GraphRule[] = [
     code: 100,
     class: 'media_fetch_failed',
     message: 'could not fetch it',
-    text: /could not be fetched/,
+    name: 'image_url',
     kind: 'unfetched',
   },
   { code: 10, class: 'blocked_by_platform', message: 'says so in its own table' },
@@ -88,7 +88,8 @@ const error = (fields: object) => JSON.stringify({ error: { message: 'm', type: 
 describe('a refusal of the Graph API', () => {
   it.each([
     [400, { code: 4, error_subcode: 2_207_051 }, 'blocked_by_platform', true],
-    [400, { code: 100, message: 'The media could not be fetched from this URI' }, 'media_fetch_failed', true],
+    [400, { code: 100, message: 'Der Parameter image_url ist ungültig' }, 'media_fetch_failed', true],
+    [400, { code: 100, message: 'The media could not be fetched from this URI' }, 'validation', true],
     [400, { code: 10 }, 'blocked_by_platform', true],
     [400, { code: 100, error_subcode: 33 }, 'not_found', true],
     [400, { code: 100, error_subcode: 99 }, 'validation', true],
@@ -126,7 +127,7 @@ describe('a refusal of the Graph API', () => {
   })
 
   it('a refusal has the kind of its row', async () => {
-    answer = { status: 400, body: error({ code: 100, message: 'could not be fetched' }) }
+    answer = { status: 400, body: error({ code: 100, message: 'Param image_url is invalid' }) }
     expect(isRefusedAs(await post(), 'unfetched')).toBe(true)
     answer = { status: 400, body: error({ code: 100 }) }
     expect(isRefusedAs(await post(), 'unfetched')).toBe(false)

@@ -40,7 +40,7 @@ function createSubject(platform: Platform) {
   beforeEach(() => world.control.clearFaults())
 
   const rules = POSTING_RULES[platform]
-  const { calls, refusals } = PLATFORM_TRAITS[platform]
+  const { calls, refusals, notFound } = PLATFORM_TRAITS[platform]
   const isCall =
     ({ method, path }: Calls) =>
     (request: LoggedRequest) =>
@@ -59,6 +59,7 @@ function createSubject(platform: Platform) {
     rules,
     calls,
     refusals,
+    notFound,
     world: () => world,
     /** Starts another world of the platform; the test stops it. */
     startAnother: () => WORLDS[platform](stored.media),

@@ -19,6 +19,27 @@ onEveryPlatform((subject) => {
     expect(await reconcile(outgoing, account, delivery)).toMatchObject({ platformPostId: entry!.id })
   })
 
+  it.each(['status', 'statusAfterAccept'] as const)(
+    "one post results when the platform's own 404 is the response to the visible call (%s)",
+    async (answered) => {
+      const [account, delivery] = [await world().newAccount(), newDelivery()]
+      const outgoing = await post('not found?')
+      await prepare(outgoing, account, delivery)
+      await failPublish({ [answered]: 404, body: subject.notFound })
+      const first = await commit(outgoing, account, delivery).catch((error: PlatformError) => error)
+      const isThere = answered === 'statusAfterAccept'
+      expect(await visible(outgoing)).toHaveLength(isThere ? 1 : 0)
+      if (first instanceof PlatformError) {
+        // Only what the adapter has read makes it certain that nothing was published.
+        if (isThere) expect(first.certain).toBe(false)
+        const found = first.certain ? 'absent' : await reconcile(outgoing, account, delivery)
+        expect(found === 'absent').toBe(!isThere)
+        if (found === 'absent') await publish(outgoing, account, { ...delivery, isRepeat: !first.certain })
+      }
+      expect(await visible(outgoing)).toHaveLength(1)
+    },
+  )
+
   it('a call that is repeated after a lost response makes no second post', async () => {
     const [account, delivery, outgoing] = [await world().newAccount(), newDelivery(), await post('repeated')]
     await prepare(outgoing, account, delivery)

@@ -1,7 +1,7 @@
 import type { components } from '@postonce/sdk'
 import { Option } from 'commander'
 import type { CommandSpec, Run } from '../command.ts'
-import { ACCOUNT, repeatedOption, withoutUndefined } from '../options.ts'
+import { ACCOUNT, GROUP, repeatedOption, withoutUndefined } from '../options.ts'
 import { formatFields, formatTable } from '../output.ts'
 
 type Overview = components['schemas']['AnalyticsOverview']
@@ -13,6 +13,7 @@ interface AnalyticsOptions {
   from?: string
   to?: string
   account?: string[]
+  group?: string[]
   csv?: (typeof FIGURES)[number]
 }
 
@@ -24,11 +25,12 @@ export const analyticsCommand: CommandSpec = {
     new Option('--from <time>', 'first day or time, instead of --period'),
     new Option('--to <time>', 'last day or time; the default is now'),
     repeatedOption('--account <account>', `only of this account; ${ACCOUNT}`),
+    repeatedOption('--group <group>', `only of the accounts of this group; ${GROUP}`),
     new Option('--csv <figures>', 'print these figures as CSV instead').choices(FIGURES),
   ],
   async run({ io, client, call, print, options }: Run<AnalyticsOptions>) {
-    const { from, to, period = from === undefined ? '7d' : undefined, account: accounts, csv } = options
-    const query = withoutUndefined({ period, from, to, accounts })
+    const { from, to, period = from === undefined ? '7d' : undefined, account: accounts, group, csv } = options
+    const query = withoutUndefined({ period, from, to, accounts, group })
     if (csv === undefined) return print(await client.analytics.overview(query, call), formatOverview)
     io.print((await (await client.analytics.download(csv, query, call)).text()).trimEnd())
   },

@@ -1,7 +1,16 @@
 import type { components } from '@postonce/sdk'
 import { Option } from 'commander'
 import type { CommandSpec, Run } from '../command.ts'
-import { ACCOUNT, limitOption, listValues, repeatedOption, take, withoutUndefined, wordsOption } from '../options.ts'
+import {
+  ACCOUNT,
+  GROUP,
+  limitOption,
+  listValues,
+  repeatedOption,
+  take,
+  withoutUndefined,
+  wordsOption,
+} from '../options.ts'
 import { formatFields, formatTable, shorten } from '../output.ts'
 import { formatTime, parseFutureTime } from '../times.ts'
 import { PLATFORMS } from './platforms.ts'
@@ -34,6 +43,7 @@ export interface FilterOptions {
   status?: Schemas['PostStatus'][]
   platform?: Schemas['Platform']
   account?: string[]
+  group?: string[]
   source?: Schemas['PostSource']
   client?: Schemas['PostClient'][]
   from?: string
@@ -66,6 +76,7 @@ export const FILTER_OPTIONS = [
   wordsOption('--status <statuses>', 'only posts in these statuses', STATUSES),
   new Option('--platform <name>', 'only posts for this platform').choices(PLATFORMS),
   repeatedOption('--account <account>', `only posts for this account; ${ACCOUNT}`),
+  repeatedOption('--group <group>', `only posts for the accounts of this group; ${GROUP}`),
   new Option('--source <source>', 'only posts from a page, or from a program').choices(SOURCES),
   wordsOption('--client <clients>', 'only posts that one of these wrote', CLIENTS),
   FROM,
@@ -145,8 +156,9 @@ export const postCommands: CommandSpec[] = [
   },
 ]
 
-export function toFilters({ account, search, status, platform, source, client, from, to }: FilterOptions) {
-  return withoutUndefined({ accounts: account, q: search, status, platform, source, client, from, to })
+export function toFilters({ account, search, ...filters }: FilterOptions) {
+  const { status, platform, group, source, client, from, to } = filters
+  return withoutUndefined({ accounts: account, group, q: search, status, platform, source, client, from, to })
 }
 
 const toAccounts = ({ account }: AccountOptions) => (account === undefined ? {} : { accounts: account })

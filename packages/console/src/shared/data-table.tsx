@@ -13,7 +13,7 @@ interface DataTableProps {
 export function DataTable({ head, minWidth = 560, children }: DataTableProps) {
   return (
     <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Table verticalSpacing="xs">
+      <Table verticalSpacing="xs" horizontalSpacing={8}>
         <Table.Thead>
           <Table.Tr>
             {head.map((name) => (

@@ -27,7 +27,12 @@ export function PlatformMark({ platform, size = 20 }: { platform: Platform; size
       fw={700}
       lh={`${size}px`}
       ta="center"
-      style={{ borderRadius: size * 0.28, flex: 'none' }}
+      style={{
+        borderRadius: size * 0.28,
+        flex: 'none',
+        // Dark marks have an edge on dark pages.
+        boxShadow: '0 0 0 1px var(--mantine-color-default-border)',
+      }}
     >
       {mark}
     </Box>

@@ -65,6 +65,18 @@ export function usePostActions() {
         ),
       ),
 
+    /** Moves each post to a time of its own; drafts stay drafts. */
+    move: (moved: { post: Pick<ListedPost, '_id' | 'etag'>; at: WallTime }[]) =>
+      run(moved.length === 1 ? 'The post is moved.' : 'The posts are moved.', () =>
+        forEach(moved, ({ post: { _id, etag }, at }) =>
+          client.request('PATCH', '/api/posts/{postId}', {
+            path: { postId: _id },
+            body: scheduledFor(at),
+            ifMatch: etag,
+          }),
+        ),
+      ),
+
     cancel: (posts: Pick<ListedPost, '_id'>[], accounts?: string[]) =>
       ask({
         title: accounts ? 'Stop waiting?' : posts.length === 1 ? 'Cancel this post?' : `Cancel ${posts.length} posts?`,

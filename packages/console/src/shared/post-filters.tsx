@@ -1,10 +1,8 @@
 import { Grid, MultiSelect, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { useAccountFilter } from '../session/brand.ts'
-import { client } from '../session/session.ts'
-import { PLATFORMS } from './platforms.tsx'
+import { nameAccount, useAccounts } from './accounts.ts'
 import { POST_STATUSES, type PostStatus } from './statuses.tsx'
 
 /** The filters of lists of posts and of the calendar, as in the addresses of their pages. */
@@ -63,15 +61,12 @@ interface AccountSelectProps {
 }
 
 export function AccountSelect({ value, onChange }: AccountSelectProps) {
-  const { data: accounts = [] } = useQuery({ queryKey: ['accounts'], queryFn: () => client.accounts.list() })
+  const { data: accounts = [] } = useAccounts()
   return (
     <Select
       aria-label="Account"
       placeholder="Any account"
-      data={accounts.map(({ _id, platform, profile }) => ({
-        value: _id,
-        label: `${PLATFORMS[platform].name} ${profile.handle}`,
-      }))}
+      data={accounts.map((account) => ({ value: account._id, label: nameAccount(account) }))}
       value={value || null}
       onChange={(account) => onChange(account ?? '')}
       clearable

@@ -12,6 +12,12 @@ export function useTimes() {
     timezone,
     dateTime: format({ dateStyle: 'medium', timeStyle: 'short' }),
     date: format({ dateStyle: 'medium' }),
+    /** Such as "May 1 – 30, 2026". */
+    dateRange: (start: string, end: string) =>
+      new Intl.DateTimeFormat(undefined, { timeZone: timezone, dateStyle: 'medium' }).formatRange(
+        new Date(start),
+        new Date(end),
+      ),
     time: format({ timeStyle: 'short' }),
     /** The date of an instant, such as 2026-05-01. */
     dateOf: (instant: number) => toWallTime(instant, timezone).slice(0, 10),

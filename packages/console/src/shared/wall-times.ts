@@ -11,13 +11,30 @@ export interface WallTime {
   timezone: string
 }
 
-/** Returns an instant as the wall time of a zone. */
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
+/** Returns an instant as the wall time of a zone. A calendar converts hundreds, and a formatter is expensive to create. */
 export function toWallTime(instant: string | number, timezone: string): string {
-  return dayjs(instant).tz(timezone).format('YYYY-MM-DD HH:mm:ss')
+  // Swedish dates have the form of ISO 8601.
+  const formatter =
+    formatters.get(timezone) ??
+    new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' })
+  formatters.set(timezone, formatter)
+  return formatter.format(new Date(instant))
 }
 
 /** Up to an hour wrong while clocks change, where the API decides. */
 export const toInstant = ({ time, timezone }: WallTime): string => dayjs.tz(time, timezone).toISOString()
+
+/** Moves a wall time. A day later is the same time of the next day, also when clocks change between them. */
+export function moveWallTime({ time, timezone }: WallTime, steps: number, unit: 'hour' | 'day' | 'week'): WallTime {
+  // An hour is counted in time that passes, days on the calendar of the zone.
+  const moved =
+    unit === 'hour'
+      ? toWallTime(Date.parse(toInstant({ time, timezone })) + steps * 3_600_000, timezone)
+      : dayjs.utc(time).add(steps, unit).format('YYYY-MM-DD HH:mm:ss')
+  return { time: moved, timezone }
+}
 
 export const isPast = (at: WallTime): boolean => Date.parse(toInstant(at)) <= Date.now()
 

@@ -13,7 +13,7 @@ export function NotificationBell() {
   const unread = data?.unread ?? 0
   const label = unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`
   return (
-    <Indicator label={unread > 99 ? '99+' : unread} size={16} offset={4} color="red" disabled={unread === 0}>
+    <Indicator label={unread > 99 ? '99+' : unread} size={16} offset={6} color="red" disabled={unread === 0}>
       <ActionIcon component={Link} to="/notifications" variant="subtle" color="gray" size="lg" aria-label={label}>
         <Bell size={19} aria-hidden />
       </ActionIcon>

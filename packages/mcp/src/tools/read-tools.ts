@@ -1,7 +1,7 @@
 import * as z from 'zod/v4'
 import { readAccounts, readPost, readPosts } from '../reads.ts'
 import { presentDelivery } from '../present.ts'
-import { accountId, analyticsFilters, client, platform, postId, status } from '../schemas.ts'
+import { accountId, analyticsFilters, client, groupFilter, platform, postId, status } from '../schemas.ts'
 import { defineTool } from './tool.ts'
 
 const DEFAULT_LIST_LIMIT = 10
@@ -46,6 +46,7 @@ export const listPosts = defineTool({
     status: z.array(status).min(1).optional().describe('Posts in any of these statuses'),
     platform: platform.optional(),
     accounts: z.array(accountId).min(1).max(100).optional().describe('Posts for any of these accounts'),
+    group: groupFilter,
     client: z.array(client).min(1).optional().describe('Posts that any of these wrote'),
     search: z.string().min(1).max(100).optional().describe('Text in the posts, in any case'),
     from: z.string().max(100).optional().describe('Earliest date (2027-05-01) or date-time'),

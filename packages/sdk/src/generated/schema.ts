@@ -2937,7 +2937,7 @@ export interface components {
       oldest?: number
       /** @description With `EVENTS_EXPIRED`: the last sequence */
       latest?: number
-      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file */
+      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file; with `POST_LIMIT_REACHED`: the draft that has the share of the post */
       postIds?: string[]
       /** @description With a health route: the missing dependencies */
       missing?: string[]
@@ -3410,6 +3410,18 @@ export interface components {
         min?: number
         max: number
       }
+      /** @description Pixels of a frame of a video; absent when unlimited */
+      pixels?: number
+      /** @description Frames a second of a video; absent when unlimited */
+      frameRate?: {
+        min?: number
+        max: number
+      }
+      /**
+       * @description A video with its index (moov) at the end is a warning
+       * @enum {boolean}
+       */
+      indexFirst?: true
       /** @description Video codecs; absent when any is converted */
       codecs?: string[]
     }
@@ -3752,7 +3764,7 @@ export interface components {
       oldest?: number
       /** @description With `EVENTS_EXPIRED`: the last sequence */
       latest?: number
-      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file */
+      /** @description With `MEDIA_IN_USE`: up to 20 posts that need the file; with `POST_LIMIT_REACHED`: the draft that has the share of the post */
       postIds?: string[]
       /** @description With a health route: the missing dependencies */
       missing?: string[]
@@ -6747,7 +6759,7 @@ export interface operations {
           }
         }
       }
-      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED`, `IDEMPOTENCY_KEYS_DIFFER` */
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `IDEMPOTENCY_KEYS_DIFFER` */
       400: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6758,7 +6770,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED' | 'IDEMPOTENCY_KEYS_DIFFER'
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'IDEMPOTENCY_KEYS_DIFFER'
             /** @enum {integer} */
             statusCode?: 400
           }
@@ -7141,7 +7153,7 @@ export interface operations {
           }
         }
       }
-      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED` */
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
       400: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7152,7 +7164,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED'
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
             /** @enum {integer} */
             statusCode?: 400
           }
@@ -7344,7 +7356,7 @@ export interface operations {
           }
         }
       }
-      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED` */
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
       400: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7355,7 +7367,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED'
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
             /** @enum {integer} */
             statusCode?: 400
           }

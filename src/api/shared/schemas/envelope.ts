@@ -45,7 +45,10 @@ export const ErrorBodySchema = Type.Object(
     oldest: Type.Optional(Type.Integer({ description: 'With `EVENTS_EXPIRED`: the first sequence that is stored' })),
     latest: Type.Optional(Type.Integer({ description: 'With `EVENTS_EXPIRED`: the last sequence' })),
     postIds: Type.Optional(
-      Type.Array(Type.String(), { description: 'With `MEDIA_IN_USE`: up to 20 posts that need the file' }),
+      Type.Array(Type.String(), {
+        description:
+          'With `MEDIA_IN_USE`: up to 20 posts that need the file; with `POST_LIMIT_REACHED`: the draft that has the share of the post',
+      }),
     ),
     missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: the missing dependencies' })),
   },

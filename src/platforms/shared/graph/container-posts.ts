@@ -24,7 +24,7 @@ import { isNoLongerInFlight, type InFlightTimes } from '../in-flight.ts'
 import { readCreatedId, readOwnPosts, readPermalink, readQuota, type OwnPost } from './responses.ts'
 import type { GraphApi } from './api.ts'
 import { CONTAINER_GONE, createContainers, type ContainerDialect } from './containers.ts'
-import { isErrorClass, isRefusedAs } from './errors.ts'
+import { isMissing, isRefusedAs } from './errors.ts'
 
 export interface PublishDialect {
   /** The last path segments below the account. */
@@ -97,7 +97,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       const call = { token, signal, timeoutMs: publishTimeoutMs }
       id = (await api.post(toAccountPath(account, dialect.publishPath), fields, readCreatedId, call)).id
     } catch (error) {
-      if (isRefusedAs(error, CONTAINER_GONE) || isErrorClass(error, 'not_found')) {
+      if (isRefusedAs(error, CONTAINER_GONE) || isMissing(error)) {
         throw await replaceContainer(error, container, { post, account, delivery, signal })
       }
       throw (await toQuotaError(error, account, { signal })) ?? error

@@ -57,18 +57,23 @@ interface Meaning {
 export interface GraphRule extends Meaning {
   code?: number | readonly [from: number, to: number]
   subcode?: number
-  /** Matches the error's message, for refusals without a distinct code. */
-  text?: RegExp
+  /**
+   * A name in the error's message, such as that of a parameter, for refusals without a code of their own. Never words: Meta may write them
+   * differently, or in another language.
+   */
+  name?: string
 }
 
 /** The cause of the PlatformError, with the parts of a refusal that may be shown. */
 class GraphRefusal extends Error {
+  readonly status: number
   readonly code: number | undefined
   readonly subcode: number | undefined
   readonly kind: string | undefined
   constructor(status: number, code: number | undefined, subcode: number | undefined, kind: string | undefined) {
     super(`status ${status}, code ${code ?? 'none'}, subcode ${subcode ?? 'none'}`)
     this.name = 'GraphRefusal'
+    this.status = status
     this.code = code
     this.subcode = subcode
     this.kind = kind
@@ -148,7 +153,7 @@ function createClassify(ownRules: readonly GraphRule[]) {
     const matches = (rule: GraphRule) =>
       (rule.code === undefined || isWithin(code, rule.code)) &&
       (rule.subcode === undefined || rule.subcode === subcode) &&
-      (rule.text === undefined || rule.text.test(message))
+      (rule.name === undefined || message.includes(rule.name))
     const meaning: Meaning =
       exact.find(matches) ??
       byCode.find(matches) ??
@@ -216,6 +221,18 @@ export function isErrorClass(error: unknown, errorClass: PlatformErrorClass): er
   return error instanceof PlatformError && error.class === errorClass
 }
 
+/** Returns whether the platform refused with the code that states no reason. With a 5xx it is a temporary problem. */
+export function isUnspecified(error: unknown): error is PlatformError {
+  const refusal = error instanceof PlatformError ? error.cause : null
+  return refusal instanceof GraphRefusal && refusal.code === 1 && refusal.status < 500
+}
+
+/** Returns whether the platform says that something does not exist, by a code or by a 404 with any code. */
+export function isMissing(error: unknown): error is PlatformError {
+  if (!(error instanceof PlatformError)) return false
+  return error.class === 'not_found' || (error.cause instanceof GraphRefusal && error.cause.status === 404)
+}
+
 /** Converts a missing account into `permission`: the login may no longer see it. */
 export async function requireVisibleAccount<T>(label: string, response: Promise<T>): Promise<T> {
   try {
@@ -227,8 +244,8 @@ export async function requireVisibleAccount<T>(label: string, response: Promise<
   }
 }
 
-function isExact({ subcode, text }: GraphRule): boolean {
-  return subcode !== undefined || text !== undefined
+function isExact({ subcode, name }: GraphRule): boolean {
+  return subcode !== undefined || name !== undefined
 }
 
 function isWithin(code: number | undefined, expected: NonNullable<GraphRule['code']>): boolean {

@@ -15,6 +15,7 @@ const IssuedToken = Type.Object({
   access_token: text,
   expires_in: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
 })
+export type IssuedToken = Static<typeof IssuedToken>
 export const readIssuedToken = responseReader(IssuedToken)
 
 export const readPermalink = responseReader(Type.Object({ permalink: Type.String() }))

@@ -220,6 +220,17 @@ describe('the filter by groups', () => {
     expect(await followersOf(`group=${id}`)).toEqual(ofM1)
   })
 
+  it.each(['overview', 'timeline', 'growth', 'posts/top', 'platforms', 'heatmap'])(
+    'GET /api/analytics/%s of a group without accounts has no figures',
+    async (figures) => {
+      const { call, create } = await newUser()
+      await create({ name: 'Empty' })
+      const { status, body } = await call('GET', `/api/analytics/${figures}?period=7d&group=empty`)
+      expect([status, body.success]).toEqual([200, true])
+      if (figures === 'overview') expect(body.data.followers.total).toBe(0)
+    },
+  )
+
   it.each([
     'posts?',
     `posts/counts?${range}&`,

@@ -60,7 +60,7 @@ describe('the files of a post', () => {
   it.each<[string, () => Uint8Array, string, string]>([
     ['is cut off', () => cut, 'image/png', 'MEDIA_UNUSABLE'],
     ['is no image', () => Buffer.from('hello'), 'image/png', 'MEDIA_UNUSABLE'],
-    ['has no index', () => film().subarray(0, 900), 'video/mp4', 'MEDIA_UNUSABLE'],
+    ['has no index', () => film({ indexFirst: false }).subarray(0, 900), 'video/mp4', 'MEDIA_UNUSABLE'],
     ['has only sound', () => film({ codec: null }), 'video/mp4', 'MEDIA_UNUSABLE'],
     ['is a QuickTime video named .mp4', () => film({ brand: 'qt  ' }), 'video/mp4', 'MEDIA_TYPE'],
     ['is longer than the platform takes', () => film({ duration: 601 }), 'video/mp4', 'VIDEO_TOO_LONG'],
@@ -75,6 +75,28 @@ describe('the files of a post', () => {
       expect([status, toCodes(body.errors)]).toEqual([400, [code]])
     }
   })
+
+  it.each([
+    ['mastodon', 'pixels', { width: 4_096, height: 2_160 }, 'VIDEO_TOO_LARGE'],
+    ['mastodon', 'frames a second', { frameRate: 121 }, 'VIDEO_FRAME_RATE'],
+    ['threads', 'frames a second', { frameRate: 120 }, 'VIDEO_FRAME_RATE'],
+    ['instagram', 'frames a second', { frameRate: 15 }, 'VIDEO_FRAME_RATE'],
+  ] as const)('a video for %s with %s beyond its limits refuses a post', async (platform, _, options, code) => {
+    const ann = await world.caller()
+    const body = bodyOf(await uploaded(ann, film(options), 'video/mp4'), { selectedPlatforms: [platform] })
+    expect((await codesOf(ann, body)).errors).toEqual([code])
+  })
+
+  it.each(['threads', 'instagram', 'facebook', 'bluesky'] as const)(
+    'a video for %s that a camera wrote, with its index at the end, is a warning where the platform asks for another order',
+    async (platform) => {
+      const ann = await world.caller()
+      const camera = await uploaded(ann, film({ indexFirst: false }), 'video/mp4')
+      const expected = ['threads', 'instagram'].includes(platform) ? ['VIDEO_INDEX_LAST'] : []
+      const { errors, warnings } = await codesOf(ann, bodyOf(camera, { selectedPlatforms: [platform] }))
+      expect([errors, warnings]).toEqual([[], expected])
+    },
+  )
 
   it('a draft with a broken file is stored, and refused when it is published', async () => {
     const ann = await world.caller()

@@ -105,6 +105,45 @@ describe('the file of a media item', () => {
     expect(check([platform], film({ codec: 'vp9' }), { of: video }).codes).toEqual(documents ? ['VIDEO_CODEC'] : [])
   })
 
+  it('a video with more pixels than Mastodon takes is refused with a shape that fits', () => {
+    const shape = { width: 2_160, height: 4_096, pixels: 2_160 * 4_096 }
+    expect(check(['mastodon'], film(shape), { of: video }).errors).toMatchObject([
+      {
+        code: 'VIDEO_TOO_LARGE',
+        message:
+          'Mastodon takes videos of at most 8294400 pixels a frame, such as 2160 × 3840, and this one has 2160 × 4096. Export it in a smaller size.',
+      },
+    ])
+    expect(check(['mastodon'], film({ width: 3_840, height: 2_160 }), { of: video }).codes).toEqual([])
+  })
+
+  it.each([
+    ['mastodon', undefined, 120],
+    ['threads', 23, 60],
+    ['instagram', 23, 60],
+  ] as const)('%s takes videos of %s to %i frames a second, without the fraction', (platform, min, max) => {
+    const codesAt = (frameRate: number) => check([platform], film({ frameRate }), { of: video }).codes
+    for (const rate of [max, max + 0.9, min ?? 1, 23.976]) expect(codesAt(rate)).toEqual([])
+    for (const rate of [max + 1, ...(min ? [min - 0.1] : [])]) expect(codesAt(rate)).toEqual(['VIDEO_FRAME_RATE'])
+    expect(check([platform], film({ frameRate: max * 2 }), { of: video }).errors[0]!.message).toContain(
+      `this one has ${max * 2}. Export it with another frame rate.`,
+    )
+  })
+
+  it.each(PLATFORMS)(
+    'a video on %s with its index at the end is a warning where the platform asks for another order',
+    (platform) => {
+      const asks = ['threads', 'instagram'].includes(platform)
+      expect(check([platform], film({ isIndexFirst: false }), { of: video })).toMatchObject({
+        errors: [],
+        warnings: asks ? [{ path: 'content.mediaItems.0', code: 'VIDEO_INDEX_LAST', platform }] : [],
+      })
+      for (const facts of [{ isIndexFirst: true }, {}]) {
+        expect(check([platform], film(facts), { of: video }).warnings).toEqual([])
+      }
+    },
+  )
+
   it.each(PLATFORMS)('an animated image on %s is a warning', (platform) => {
     expect(check([platform], readable({ isAnimated: true }))).toMatchObject({
       errors: [],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readVideo } from '../../../../src/integrations/storage/read-video.ts'
+import { hasIndexFirst, SNIFF_BYTES } from '../../../../src/integrations/storage/stored-files.ts'
+import type { MediaFacts } from '../../../../src/domain/posts/media-files.ts'
 import { film } from '../../../support/film.ts'
 
 const SHAPE = { width: 1_920, height: 1_080 }
@@ -27,8 +29,8 @@ const box = (type: string, ...content: Uint8Array[]) => {
 }
 
 it.each([
-  ['at its end', {}],
-  ['at its beginning', { headerFirst: true }],
+  ['at its end', { indexFirst: false }],
+  ['at its beginning', {}],
   ['with long lengths', { isLong: true }],
 ])('size, length and codec of a video are read from its index %s', async (_, options) => {
   expect(await read(film({ ...SHAPE, duration: 61, ...options }))).toMatchObject({
@@ -39,6 +41,27 @@ it.each([
 
 it('a rotated video has its width and height swapped', async () => {
   expect(await read(film({ ...SHAPE, isTurned: true }))).toMatchObject({ facts: { width: 1_080, height: 1_920 } })
+})
+
+it.each([
+  ['first', film(), true],
+  ['last', film({ indexFirst: false }), false],
+  ['last, after long lengths', film({ indexFirst: false, isLong: true }), false],
+  [
+    'first, after padding',
+    Buffer.concat([film().subarray(0, 28), box('free', Buffer.alloc(500)), film().subarray(28)]),
+    true,
+  ],
+  ['beyond the beginning', Buffer.concat([box('free', Buffer.alloc(9_000)), film()]), null],
+  ['nowhere', Buffer.alloc(100), null],
+])('the beginning of a file shows whether its index comes first: %s', (_, file, expected) => {
+  expect(hasIndexFirst(file.subarray(0, SNIFF_BYTES))).toBe(expected)
+})
+
+it.each([25, 60, 240])('a video of %i frames a second is read as such', async (frameRate) => {
+  const { facts } = (await read(film({ ...SHAPE, frameRate, duration: 400 }))) as { facts?: MediaFacts }
+  expect(facts?.frameRate).toBeCloseTo(frameRate, 6)
+  expect(facts?.pixels).toBe(SHAPE.width * SHAPE.height)
 })
 
 it('a codec without a name is called by its code', async () => {
@@ -52,10 +75,10 @@ it('a video of any size takes a few small reads', async () => {
 })
 
 it.each([
-  ['has no index', film().subarray(0, 900), 'has no index'],
-  ['has a cut index', film().subarray(0, -50), 'has no index'],
+  ['has no index', film({ indexFirst: false }).subarray(0, 900), 'has no index'],
+  ['has a cut index', film({ indexFirst: false }).subarray(0, -50), 'has no index'],
   ['has only sound', film({ codec: null }), 'has sound but no picture'],
-  ['ends before its last picture', film({ headerFirst: true }).subarray(0, -20), 'is cut off'],
+  ['ends before its last picture', film().subarray(0, -20), 'is cut off'],
 ])('a video that %s is refused with the reason', async (_, file, problem) => {
   expect(await read(file)).toMatchObject({ state: 'unusable', problem: expect.stringContaining(problem) as string })
 })

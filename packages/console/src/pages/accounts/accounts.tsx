@@ -1,9 +1,8 @@
 import { SimpleGrid } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Plug } from 'lucide-react'
-import { client } from '../../session/session.ts'
 import { Page } from '../../shared/page.tsx'
+import { useAccounts } from '../../shared/accounts.ts'
 import { Empty, QueryView } from '../../shared/states.tsx'
 import { AccountCard } from './account-card.tsx'
 import { Brands } from './brands.tsx'
@@ -22,7 +21,7 @@ export interface ConnectResult {
 export function AccountsPage() {
   const { offer, ...outcome } = useSearch({ from: '/signed-in/accounts' })
   const navigate = useNavigate({ from: '/accounts' })
-  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => client.accounts.list() })
+  const accounts = useAccounts()
   return (
     <Page
       title="Accounts"

@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { client } from '../../session/session.ts'
 import type { Brand } from '../../session/brand.ts'
 import { askToConfirm } from '../../shared/ask-to-confirm.ts'
+import { countOf } from '../../shared/counts.ts'
 import { problemsByField, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { PLATFORMS, type Account } from '../../shared/platforms.tsx'
@@ -50,15 +51,23 @@ export function Brands({ accounts }: { accounts: Account[] }) {
           ) : (
             <Stack component="ul" gap="sm" m={0} p={0}>
               {list.map((brand) => (
-                <Group key={brand.id} component="li" justify="space-between">
-                  <Group gap="sm">
-                    <ColorSwatch color={brand.color} size={16} withShadow={false} aria-hidden />
-                    <Text fw={500}>{brand.name}</Text>
-                    <Text size="sm" c="dimmed">
-                      {brand.accountIds.length === 1 ? '1 account' : `${brand.accountIds.length} accounts`}
-                    </Text>
+                <Group key={brand.id} component="li" justify="space-between" wrap="nowrap">
+                  <Group gap="sm" wrap="nowrap" miw={0}>
+                    <ColorSwatch
+                      color={brand.color}
+                      size={16}
+                      withShadow={false}
+                      aria-hidden
+                      style={{ flex: 'none' }}
+                    />
+                    <div>
+                      <Text fw={500}>{brand.name}</Text>
+                      <Text size="sm" c="dimmed">
+                        {countOf(brand.accountIds.length, 'account')}
+                      </Text>
+                    </div>
                   </Group>
-                  <Group gap="xs">
+                  <Group gap="xs" wrap="nowrap">
                     <Button
                       size="compact-sm"
                       variant="default"

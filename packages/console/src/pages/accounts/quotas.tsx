@@ -1,6 +1,7 @@
 import { Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { client } from '../../session/session.ts'
+import { countOf } from '../../shared/counts.ts'
 import type { Account } from '../../shared/platforms.tsx'
 import { fromNow } from '../../shared/times.ts'
 
@@ -14,7 +15,7 @@ export function Quotas({ account: { _id, platform } }: { account: Account }) {
     staleTime: 60_000,
   })
   return data?.[platform].publications?.map(({ limit, used, windowSeconds, waiting, nextFreeAt }) => {
-    const text = `${used} of ${limit} posts in ${windowSeconds / HOUR_SECONDS} hours`
+    const text = `${used} of ${countOf(limit, 'post')} in ${windowSeconds / HOUR_SECONDS} hours`
     return (
       <Stack gap={4} key={windowSeconds}>
         <Progress.Root size="sm">

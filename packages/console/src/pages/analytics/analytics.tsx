@@ -1,12 +1,14 @@
-import { Button, Group, SegmentedControl, SimpleGrid } from '@mantine/core'
+import { Button, Group, SegmentedControl, SimpleGrid, Text, useComputedColorScheme } from '@mantine/core'
 import '@mantine/charts/styles.layer.css'
 import { DatePickerInput } from '@mantine/dates'
+import { useWindowEvent } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ChartNoAxesCombined } from 'lucide-react'
 import { useState } from 'react'
 import { useAccountFilter, useBrand } from '../../session/brand.ts'
 import { client } from '../../session/session.ts'
+import { nameAccount, useAccounts } from '../../shared/accounts.ts'
 import { Page } from '../../shared/page.tsx'
 import { AccountSelect } from '../../shared/post-filters.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
@@ -34,7 +36,8 @@ export function AnalyticsPage() {
   const search = useSearch({ from: '/signed-in/analytics' })
   const navigate = useNavigate({ from: '/analytics' })
   const { brand } = useBrand()
-  const { dateOf } = useTimes()
+  const { data: accounts = [] } = useAccounts()
+  const { dateOf, date, dateRange, timezone } = useTimes()
   const { period = '30d', from, to, account } = search
   const query: AnalyticsQuery = {
     ...(from !== undefined && to !== undefined ? { from, to } : { period }),
@@ -47,10 +50,21 @@ export function AnalyticsPage() {
     queryKey: ['analytics', 'overview', query],
     queryFn: () => client.analytics.overview(query),
   })
+  usePrintInLight()
+  const chosen = accounts.find(({ _id }) => _id === account)
+  const subject = chosen ? nameAccount(chosen) : brand?.name
+  const days = overview.data && dateRange(overview.data.period.start, overview.data.period.end)
   return (
     <Page
-      title={brand ? `Analytics of ${brand.name}` : 'Analytics'}
-      lead={from !== undefined ? `From ${from} to ${to}` : period === '7d' ? 'The last 7 days' : 'The last 30 days'}
+      title={subject ? `Analytics of ${subject}` : 'Analytics'}
+      lead={
+        <>
+          {days ?? 'Loading'}
+          <Text span inherit className="print-only">
+            {` · Created on ${date(new Date().toISOString())} · Days in ${timezone}`}
+          </Text>
+        </>
+      }
     >
       <Group className="no-print">
         <SegmentedControl
@@ -78,12 +92,12 @@ export function AnalyticsPage() {
           }
         />
         <Button variant="default" onClick={() => window.print()}>
-          Print
+          Print a report
         </Button>
       </Group>
       <QueryView query={overview}>
         {(data) =>
-          data.stats.totalPosts === 0 && data.followers.total === null ? (
+          data.stats.totalPosts === 0 && !data.followers.total ? (
             <Empty
               icon={ChartNoAxesCombined}
               title="No figures yet"
@@ -111,6 +125,14 @@ export function AnalyticsPage() {
       </QueryView>
     </Page>
   )
+}
+
+/** Paper is white: charts and tables are printed in the colors of the light scheme. */
+function usePrintInLight(): void {
+  const scheme = useComputedColorScheme()
+  const show = (value: string) => document.documentElement.setAttribute('data-mantine-color-scheme', value)
+  useWindowEvent('beforeprint', () => show('light'))
+  useWindowEvent('afterprint', () => show(scheme))
 }
 
 interface DaysProps {

@@ -2,6 +2,7 @@ import { MatrixChart } from '@mantine/charts'
 import { List, ScrollArea, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { client } from '../../session/session.ts'
+import { countOf } from '../../shared/counts.ts'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { useTimes } from '../../shared/times.ts'
@@ -39,14 +40,14 @@ export function BestHours({ query }: { query: AnalyticsQuery }) {
                 <List type="ordered" size="sm" mb="sm">
                   {best.map(({ day, hour, value, postCount }) => (
                     <List.Item key={`${day} ${hour}`}>
-                      {DAYS[day]} at {hour}:00: {mean.format(value ?? 0)} on average of {postCount} posts
+                      {DAYS[day]} at {hour}:00: {mean.format(value ?? 0)} on average of {countOf(postCount, 'post')}
                     </List.Item>
                   ))}
                 </List>
               )}
               <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
                 <MatrixChart
-                  miw={600}
+                  miw={425}
                   data={hours.map(({ day, hour, value, postCount }) => ({
                     x: String(hour),
                     y: DAYS[day]!,
@@ -54,19 +55,19 @@ export function BestHours({ query }: { query: AnalyticsQuery }) {
                   }))}
                   xLabels={Array.from({ length: 24 }, (_, hour) => String(hour))}
                   yLabels={DAYS}
-                  colors={['ink.2', 'ink.3', 'ink.5', 'ink.7']}
+                  colors={['var(--heat-1)', 'var(--heat-2)', 'var(--heat-3)', 'var(--heat-4)']}
                   withXLabels
                   withYLabels
                   xLabelsRotation={0}
                   xLabelsHeight={24}
-                  yLabelsWidth={40}
-                  cellSize={22}
+                  yLabelsWidth={36}
+                  cellSize={15}
                   withLegend
                   withTooltip
                   getTooltipLabel={({ x, y, value }) =>
                     value === null
                       ? `${y} ${x}:00, no posts`
-                      : `${y} ${x}:00, ${mean.format(value)} on average, ${counts.get(`${y} ${x}`)} posts`
+                      : `${y} ${x}:00, ${mean.format(value)} on average, ${countOf(counts.get(`${y} ${x}`) ?? 0, 'post')}`
                   }
                   role="img"
                   aria-label="Mean engagement by weekday and hour"

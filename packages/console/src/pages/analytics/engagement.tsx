@@ -25,6 +25,7 @@ export function Engagement({ query }: { query: AnalyticsQuery }) {
             type="stacked"
             curveType="monotone"
             withDots={false}
+            areaProps={{ isAnimationActive: false }}
             withLegend
             series={[
               { name: 'likes', label: 'Likes', color: 'ink.5' },

@@ -10,6 +10,7 @@ import { CsvButton } from './csv-button.tsx'
 import { shortDay } from './days.ts'
 
 const HEIGHT = 240
+const whole = new Intl.NumberFormat()
 /** Apart from each other in light and dark; the legend names them. */
 const COLORS: Record<Platform, string> = {
   bluesky: 'blue.5',
@@ -38,6 +39,8 @@ export function Followers({ query }: { query: AnalyticsQuery }) {
               curveType="monotone"
               withDots={days.length < 3}
               withLegend
+              valueFormatter={(value) => whole.format(value)}
+              lineProps={{ isAnimationActive: false }}
               connectNulls
               series={platforms.map((platform) => ({
                 name: platform,

@@ -28,7 +28,7 @@ export function ResetPasswordPage() {
       ) : token === '' ? (
         <Alert color="yellow">
           The link is incomplete. Open it from the mail again, or{' '}
-          <Anchor component={Link} to="/forgot-password" underline="always">
+          <Anchor component={Link} to="/forgot-password" c="inherit" underline="always">
             ask for another one
           </Anchor>
           .

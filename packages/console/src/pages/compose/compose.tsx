@@ -8,6 +8,8 @@ import { useBrand, type Brand } from '../../session/brand.ts'
 import { client, useUser } from '../../session/session.ts'
 import { isNotFound } from '../../shared/errors.ts'
 import type { Account } from '../../shared/platforms.tsx'
+import { useAccounts } from '../../shared/accounts.ts'
+import { Page } from '../../shared/page.tsx'
 import { Empty, Loading, QueryView } from '../../shared/states.tsx'
 import { toWallTime } from '../../shared/wall-times.ts'
 import { NotFoundPage } from '../../shell/not-found.tsx'
@@ -30,24 +32,26 @@ export function ComposePage() {
   const { id } = useSearch({ from: '/signed-in/compose' })
   const { _id: userId } = useUser()
   const { brand } = useBrand()
-  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => client.accounts.list() })
+  const accounts = useAccounts()
   return (
     <QueryView query={accounts}>
       {(list) =>
         id !== undefined ? (
           <EditPost key={`${userId} ${id}`} id={id} accounts={list} />
         ) : list.length === 0 ? (
-          <Empty
-            icon={Plug}
-            title="Connect an account first"
-            action={
-              <Button component={Link} to="/accounts">
-                Accounts
-              </Button>
-            }
-          >
-            Then write a post for it.
-          </Empty>
+          <Page title="New post">
+            <Empty
+              icon={Plug}
+              title="Connect an account first"
+              action={
+                <Button component={Link} to="/accounts">
+                  Accounts
+                </Button>
+              }
+            >
+              Then write a post for it.
+            </Empty>
+          </Page>
         ) : (
           <NewPost key={`${userId} ${brand?.id}`} accounts={list} brand={brand} />
         )

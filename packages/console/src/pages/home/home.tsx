@@ -4,11 +4,13 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAccountFilter, useBrand } from '../../session/brand.ts'
 import { client, useUser } from '../../session/session.ts'
+import { countOf } from '../../shared/counts.ts'
 import { Page } from '../../shared/page.tsx'
 import { AccountName, type Account } from '../../shared/platforms.tsx'
 import type { ListedPost } from '../../shared/post-actions.tsx'
 import { PostTime } from '../../shared/post-time.tsx'
 import { Section } from '../../shared/section.tsx'
+import { useAccounts } from '../../shared/accounts.ts'
 import { QueryView } from '../../shared/states.tsx'
 import { PostStatusBadge, type PostStatus } from '../../shared/statuses.tsx'
 import { FirstSteps } from './first-steps.tsx'
@@ -17,7 +19,7 @@ const SHOWN = 5
 
 export function HomePage() {
   const { name } = useUser()
-  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => client.accounts.list() })
+  const accounts = useAccounts()
   const any = useQuery({ queryKey: ['posts', 'any'], queryFn: () => client.posts.list({ limit: 1 }) })
   return (
     <Page title={`Hello, ${name.split(' ')[0]}`}>
@@ -136,7 +138,7 @@ function PostLine({ post }: { post: ListedPost }) {
       </Stack>
       {post.status === 'SCHEDULED' ? (
         <Badge variant="light" style={{ flex: 'none' }}>
-          {post.platformStatuses.length} {post.platformStatuses.length === 1 ? 'account' : 'accounts'}
+          {countOf(post.platformStatuses.length, 'account')}
         </Badge>
       ) : (
         <PostStatusBadge status={post.status} />

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
 import { askToConfirm } from '../../shared/ask-to-confirm.ts'
+import { Figure } from '../../shared/figure.tsx'
 import { showDone, showError } from '../../shared/errors.ts'
 import { Page } from '../../shared/page.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -107,7 +108,7 @@ function Usage({ status: { usage, limits } }: { status: Status }) {
             <Group justify="space-between" mb={4}>
               <Text size="sm">{label}</Text>
               <Text size="sm" c="dimmed">
-                {used} of {limit}
+                <Figure value={used} /> of <Figure value={limit} />
               </Text>
             </Group>
             <Progress.Root>

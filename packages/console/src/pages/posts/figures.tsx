@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
 import { showDone, showError } from '../../shared/errors.ts'
+import { DataTable } from '../../shared/data-table.tsx'
 import { Figure } from '../../shared/figure.tsx'
 import { AccountName } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -55,35 +56,20 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
         </Button>
       }
     >
-      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Account</Table.Th>
-              {COLUMNS.map(({ label }) => (
-                <Table.Th key={label} ta="right">
-                  {label}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map(({ platform, accountId, accountName, snapshot }) => (
-              <Table.Tr key={accountId ?? platform}>
-                {/* Takes the room that the figures leave, so that a long name hides none of them. */}
-                <Table.Td w="100%" maw={0}>
-                  <AccountName platform={platform} name={accountName} />
-                </Table.Td>
-                {COLUMNS.map(({ label, of }) => (
-                  <Table.Td key={label} ta="right">
-                    <Figure value={snapshot && of(snapshot)} />
-                  </Table.Td>
-                ))}
-              </Table.Tr>
+      <DataTable head={['Account', ...COLUMNS.map(({ label }) => `>${label}`)]} minWidth={440}>
+        {rows.map(({ platform, accountId, accountName, snapshot }) => (
+          <Table.Tr key={accountId ?? platform}>
+            <Table.Td maw={150}>
+              <AccountName platform={platform} name={accountName} />
+            </Table.Td>
+            {COLUMNS.map(({ label, of }) => (
+              <Table.Td key={label} ta="right">
+                <Figure value={snapshot && of(snapshot)} />
+              </Table.Td>
             ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+          </Table.Tr>
+        ))}
+      </DataTable>
       <Text size="xs" c="dimmed" mt="xs">
         {latest ? `Read ${fromNow(latest)}.` : 'Not read yet.'} A dash means that the platform does not report it.
       </Text>

@@ -4,9 +4,11 @@ import type { paths } from '@postonce/sdk'
 import { ChevronDown } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { client } from '../../session/session.ts'
+import { countOf } from '../../shared/counts.ts'
 import { ALLOWED, usePostActions, type ListedPost } from '../../shared/post-actions.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { ScheduleButton } from '../../shared/schedule-button.tsx'
+import { MoveButton } from './move-button.tsx'
 import { PostRow } from './post-row.tsx'
 
 export type PostQuery = NonNullable<paths['/api/posts']['get']['parameters']['query']>
@@ -37,7 +39,7 @@ export function PostList({ query, onPage, empty }: PostListProps) {
           <Stack gap="sm">
             <Group justify="space-between" mih={36}>
               <Checkbox
-                label={chosen.length === 0 ? `${total} ${total === 1 ? 'post' : 'posts'}` : `${chosen.length} selected`}
+                label={chosen.length === 0 ? countOf(total, 'post') : `${chosen.length} selected`}
                 checked={chosen.length === items.length}
                 indeterminate={chosen.length > 0 && chosen.length < items.length}
                 onChange={({ currentTarget }) =>
@@ -84,6 +86,15 @@ function BulkActions({ posts, done }: { posts: ListedPost[]; done: () => void })
         <ScheduleButton
           onChoose={async (at) => {
             await actions.schedule(posts, at)
+            done()
+          }}
+        />
+      )}
+      {all('edit') && posts.every(({ scheduledAt }) => scheduledAt !== null) && (
+        <MoveButton
+          posts={posts}
+          onMove={async (moved) => {
+            await actions.move(moved)
             done()
           }}
         />

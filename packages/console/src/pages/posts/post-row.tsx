@@ -1,7 +1,8 @@
-import { Anchor, Box, Checkbox, Group, Image, Paper, Stack, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Box, Checkbox, Group, Image, Paper, Stack, Text, Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { Pencil } from 'lucide-react'
 import { PLATFORMS, PlatformMark } from '../../shared/platforms.tsx'
-import type { ListedPost } from '../../shared/post-actions.tsx'
+import { ALLOWED, type ListedPost } from '../../shared/post-actions.tsx'
 import { PostTime } from '../../shared/post-time.tsx'
 import { DELIVERY_STATUSES, PostStatusBadge } from '../../shared/statuses.tsx'
 
@@ -62,6 +63,16 @@ export function PostRow({ post, isSelected, onSelect }: PostRowProps) {
             </Group>
           </Group>
         </Stack>
+        {ALLOWED.edit.includes(status) && (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Edit: ${title.slice(0, 60)}`}
+            renderRoot={(props) => <Link to="/compose" search={{ id: _id }} {...props} />}
+          >
+            <Pencil size={16} aria-hidden />
+          </ActionIcon>
+        )}
       </Group>
     </Paper>
   )

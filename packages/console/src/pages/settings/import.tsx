@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import { useState } from 'react'
+import { countOf } from '../../shared/counts.ts'
 import { DataTable } from '../../shared/data-table.tsx'
 import { client } from '../../session/session.ts'
 import { showError } from '../../shared/errors.ts'
@@ -67,7 +68,7 @@ function Plan({ one }: { one: Import }) {
   const { label, color } = IMPORT_STATES[state]
   return (
     <Section
-      title={`${rows} rows`}
+      title={countOf(rows, 'row')}
       actions={
         <Badge variant="light" color={color}>
           {label}
@@ -77,8 +78,8 @@ function Plan({ one }: { one: Import }) {
       <Stack>
         {state === 'planned' && (
           <Text size="sm">
-            Creates {posts.scheduled} planned posts and {posts.drafts} drafts, and publishes {posts.immediate}{' '}
-            immediately.
+            Creates {countOf(posts.scheduled, 'planned post')} and {countOf(posts.drafts, 'draft')}
+            {posts.immediate > 0 && `, and publishes ${countOf(posts.immediate, 'post')} immediately`}.
           </Text>
         )}
         {allowance.missing > 0 && (
@@ -109,14 +110,14 @@ function Plan({ one }: { one: Import }) {
           <>
             {counts.error > 0 && (
               <Checkbox
-                label={`Leave out ${counts.error} rows with errors`}
+                label={`Leave out ${countOf(counts.error, 'row')} with errors`}
                 checked={skips.skipErrors}
                 onChange={({ currentTarget }) => setSkips({ ...skips, skipErrors: currentTarget.checked })}
               />
             )}
             {counts.conflict > 0 && (
               <Checkbox
-                label={`Leave out ${counts.conflict} rows with conflicts`}
+                label={`Leave out ${countOf(counts.conflict, 'row')} with conflicts`}
                 checked={skips.skipConflicts}
                 onChange={({ currentTarget }) => setSkips({ ...skips, skipConflicts: currentTarget.checked })}
               />
@@ -176,7 +177,7 @@ function Rows({ id, state }: { id: string; state: Import['state'] }) {
               <Table.Tr key={row}>
                 <Table.Td>{row}</Table.Td>
                 <Table.Td>
-                  <Badge variant="light" color={ROW_STATUSES[now].color}>
+                  <Badge variant="light" color={ROW_STATUSES[now].color} miw="max-content">
                     {ROW_STATUSES[now].label}
                   </Badge>
                 </Table.Td>

@@ -5,6 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import { FileUp } from 'lucide-react'
 import { client, useUser } from '../../session/session.ts'
+import { countOf } from '../../shared/counts.ts'
 import { describeError } from '../../shared/errors.ts'
 import { Section } from '../../shared/section.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
@@ -45,7 +46,7 @@ export function ImportSettings() {
                   <Group key={one.id} component="li" justify="space-between">
                     <Stack gap={0}>
                       <Anchor component={Link} to={`/settings/imports/${one.id}`}>
-                        {one.rows} rows of {one.format.toUpperCase()}
+                        {countOf(one.rows, 'row')} of {one.format.toUpperCase()}
                       </Anchor>
                       <Text size="sm" c="dimmed">
                         {fromNow(one.createdAt)}

@@ -2,6 +2,7 @@ import { Switch, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
+import { DataTable } from '../../shared/data-table.tsx'
 import { showError } from '../../shared/errors.ts'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
@@ -37,37 +38,23 @@ export function NotificationSettings() {
     <Section title="Notifications" lead="What you want to hear about, and how.">
       <QueryView query={preferences}>
         {({ preferences: all, required }) => (
-          <Table.ScrollContainer minWidth={480} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-            <Table verticalSpacing="sm">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>When</Table.Th>
-                  {Object.values(CHANNELS).map((label) => (
-                    <Table.Th key={label}>{label}</Table.Th>
-                  ))}
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {(Object.keys(KINDS) as Kind[]).map((kind) => (
-                  <Table.Tr key={kind}>
-                    <Table.Td>{KINDS[kind]}</Table.Td>
-                    {(Object.keys(CHANNELS) as Channel[]).map((channel) => (
-                      <Table.Td key={channel}>
-                        <Switch
-                          aria-label={`${KINDS[kind]}: ${CHANNELS[channel]}`}
-                          checked={all[kind][channel]}
-                          disabled={required[kind]?.includes(channel) ?? false}
-                          onChange={({ currentTarget }) =>
-                            changing.mutate({ kind, channel, on: currentTarget.checked })
-                          }
-                        />
-                      </Table.Td>
-                    ))}
-                  </Table.Tr>
+          <DataTable head={['When', ...Object.values(CHANNELS)]} minWidth={300}>
+            {(Object.keys(KINDS) as Kind[]).map((kind) => (
+              <Table.Tr key={kind}>
+                <Table.Td>{KINDS[kind]}</Table.Td>
+                {(Object.keys(CHANNELS) as Channel[]).map((channel) => (
+                  <Table.Td key={channel}>
+                    <Switch
+                      aria-label={`${KINDS[kind]}: ${CHANNELS[channel]}`}
+                      checked={all[kind][channel]}
+                      disabled={required[kind]?.includes(channel) ?? false}
+                      onChange={({ currentTarget }) => changing.mutate({ kind, channel, on: currentTarget.checked })}
+                    />
+                  </Table.Td>
                 ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
+              </Table.Tr>
+            ))}
+          </DataTable>
         )}
       </QueryView>
       <Text size="xs" c="dimmed" mt="xs">

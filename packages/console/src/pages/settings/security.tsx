@@ -104,18 +104,21 @@ function Devices() {
               <Group key={tokenId} component="li" justify="space-between" wrap="nowrap">
                 <Stack gap={0} miw={0}>
                   <Text size="sm" truncate title={userAgent}>
-                    {userAgent || 'Unknown program'}
+                    {nameProgram(userAgent)}
                   </Text>
                   <Text size="xs" c="dimmed">
                     {ipAddress} · active {fromNow(lastActive)}
                   </Text>
                 </Stack>
                 {isCurrent ? (
-                  <Badge variant="light">This device</Badge>
+                  <Badge variant="light" style={{ flex: 'none' }}>
+                    This device
+                  </Badge>
                 ) : (
                   <Button
                     size="compact-xs"
                     variant="default"
+                    style={{ flex: 'none' }}
                     loading={ending.isPending && ending.variables === tokenId}
                     onClick={() => ending.mutate(tokenId)}
                   >
@@ -129,4 +132,24 @@ function Devices() {
       </QueryView>
     </Section>
   )
+}
+
+/** In this order, because many browsers also name those whose pages they can show. */
+const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: 'Firefox', Chrome: 'Chrome', Safari: 'Safari' }
+const SYSTEMS = {
+  Android: 'Android',
+  iPhone: 'iPhone',
+  iPad: 'iPad',
+  'Mac OS': 'macOS',
+  Windows: 'Windows',
+  Linux: 'Linux',
+}
+
+/** Such as "Firefox on Windows"; programs that are no browsers have their own words. */
+function nameProgram(userAgent: string): string {
+  const find = (names: object) => Object.entries(names).find(([part]) => userAgent.includes(part))?.[1] as string
+  const browser = userAgent.startsWith('Mozilla/') && find(BROWSERS)
+  if (!browser) return userAgent || 'Unknown program'
+  const system = find(SYSTEMS)
+  return system ? `${browser} on ${system}` : browser
 }

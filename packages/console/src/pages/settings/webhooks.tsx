@@ -11,7 +11,7 @@ import { problemsByField, showDone, showError } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { Section } from '../../shared/section.tsx'
 import { Empty, QueryView } from '../../shared/states.tsx'
-import { fromNow } from '../../shared/times.ts'
+import { fromNow, useTimes } from '../../shared/times.ts'
 import { EVENT_TYPES } from './event-types.ts'
 import { Secret } from './keys.tsx'
 
@@ -51,6 +51,7 @@ export function WebhookSettings() {
 function WebhookRow({ webhook }: { webhook: Webhook }) {
   const { id, url, events, description, enabled, failingSince, lastDeliveredAt } = webhook
   const queries = useQueryClient()
+  const { dateTime } = useTimes()
   const settled = () => queries.invalidateQueries({ queryKey: ['webhooks'] })
   const switching = useMutation({
     mutationFn: (on: boolean) => client.webhooks.update(id, { enabled: on }),
@@ -72,7 +73,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }) {
     })
   return (
     <Group component="li" justify="space-between" align="flex-start" gap="sm">
-      <Stack gap={2} miw={0} flex={1}>
+      <Stack gap={2} miw={240} flex={1}>
         <Anchor component={Link} to={`/settings/webhooks/${id}`} className="user-text">
           {url}
         </Anchor>
@@ -85,7 +86,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }) {
         </Text>
         {failingSince && (
           <Badge variant="light" color="red">
-            fails since {fromNow(failingSince)}
+            failing since {dateTime(failingSince)}
           </Badge>
         )}
       </Stack>
