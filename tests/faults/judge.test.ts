@@ -509,6 +509,18 @@ describe('I8', () => {
       operations.push(operation('read', { status: 503 }))
     }))
 
+  it.each([
+    ['accepts', 'The database is busy. Try again in a moment.'],
+    ['reports', 'Service unavailable'],
+  ])('while a frozen worker may hold a record, the judge %s the 503 "%s"', (verdict, message) => {
+    const change = ({ operations, outages }: Evidence) => {
+      outages.push({ process: 'worker-1', from: at(1), until: at(4) })
+      operations.push(operation('delete', { sentAt: at(2), status: 503, body: { message } }))
+    }
+    if (verdict === 'accepts') return expectNoViolation(change)
+    return expectViolation('I8', /returned 503 while every server was up/, change)
+  })
+
   it('the judge reports a request without a response', () =>
     expectViolation('I8', /got no response, although api-1 was up/, ({ operations }) => {
       operations.push(operation('read', { status: null, answeredAt: null }))

@@ -7,6 +7,9 @@ import type { Evidence, Operation, Outage, Violation } from './evidence.ts'
 const RECOVERY_MS = 20_000
 /** Every API process may depend on these processes. */
 const SHARED_PROCESSES = /^(mongod|temporal|storage|api-\d+)$/
+/** A worker holds the records of a transaction, too: that of the relay of events. */
+const RECORD_HOLDERS = /^worker-\d+$/
+const BUSY_RECORD = 'The database is busy'
 /** How many characters before a secret its violation quotes. */
 const QUOTE_LENGTH = 60
 
@@ -73,9 +76,11 @@ function findProblem(operation: Operation, outages: Outage[]): string[] {
     return isExcused ? [] : [`${request} got no response, although ${process ?? 'the API'} was up`]
   }
   if (status < 500 || status === 502) return []
-  const isExcused = outages.some((outage) => SHARED_PROCESSES.test(outage.process) && overlaps(operation, outage))
-  if (status === 503 && isExcused) return []
   const { message = 'without a message' } = (operation.body ?? {}) as { message?: string }
+  const mayBlock = (outage: Outage) =>
+    SHARED_PROCESSES.test(outage.process) || (RECORD_HOLDERS.test(outage.process) && message.startsWith(BUSY_RECORD))
+  const isExcused = outages.some((outage) => mayBlock(outage) && overlaps(operation, outage))
+  if (status === 503 && isExcused) return []
   return [`${request} returned ${status}${status === 503 ? ' while every server was up' : ''}: ${message}`]
 }
 
