@@ -33,7 +33,7 @@ it('the same seed gives the same history', async () => {
 })
 
 it('a failing history is shrunk to a few posts that still fail', async () => {
-  const guard = SIMULATED_GUARDS.find(({ removed: [replaced] }) => replaced!.anchor === 'lease')!
+  const guard = SIMULATED_GUARDS.find(({ removed: [replaced] }) => replaced!.anchor === 'unpublished container')!
   const { history, outcome, source: broken } = (await findViolation(guard, { dir, most: 100 }))!
   const shrunk = await shrinkHistory(history, outcome, (smaller) => runHistory(broken, smaller))
   expect(formatViolations(shrunk.outcome.violations)).toContainEqual(expect.stringMatching(/^I1: /))

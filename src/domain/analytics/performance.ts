@@ -177,7 +177,9 @@ function sumOrZero(values: (number | null)[]): number {
 }
 
 /** Returns the mean of the known values; null when none is known. */
+/** The last digit of a sum depends on the order of its parts, and the database has none: the same rates always have the same average. */
 function averageKnown(values: (number | null)[]): number | null {
-  const sum = sumKnown(values)
-  return sum === null ? null : sum / values.filter((value) => value !== null).length
+  const known = values.filter((value) => value !== null).toSorted((one, other) => one - other)
+  const sum = sumKnown(known)
+  return sum === null ? null : sum / known.length
 }

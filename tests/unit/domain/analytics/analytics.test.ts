@@ -387,6 +387,11 @@ describe('the performance of platforms', () => {
     ])
   })
 
+  it('the average of the same rates is the same in any order', () => {
+    const pairs = [0.1, 0.2, 0.3].map((engagementRate) => buildMetrics({ engagementRate }))
+    expect(rankPlatforms(pairs.toReversed())).toEqual(rankPlatforms(pairs))
+  })
+
   it('a platform without any known engagement has an engagement of 0', () => {
     expect(rankPlatforms([buildMetrics({ totalEngagement: null })])).toMatchObject([{ totalEngagement: 0 }])
     const nothing = { completedAt, before: NOTHING_KNOWN, previous: NOTHING_KNOWN, current: NOTHING_KNOWN }
