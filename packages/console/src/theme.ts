@@ -50,6 +50,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-dimmed': '#565d64',
     '--mantine-color-placeholder': '#6b7279',
     '--mantine-color-error': '#c42020',
+    '--mantine-color-red-text': '#c42020',
     '--surface': 'var(--mantine-color-white)',
     '--over': colors.gray[1],
     ...heat(2, 3, 5, 7),
@@ -63,6 +64,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-placeholder': '#92969c',
     '--mantine-color-anchor': colors['ink']![3],
     '--mantine-color-error': colors.red[4],
+    '--mantine-color-red-text': colors.red[4],
     '--surface': colors.dark[7],
     '--over': colors.dark[8],
     // More is brighter on dark pages.

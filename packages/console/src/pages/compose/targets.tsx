@@ -62,7 +62,7 @@ function Target({ account, count }: { account: Account; count: Count | undefined
             <Text
               id={countId}
               size="xs"
-              c={count.length > count.limit ? 'var(--mantine-color-error)' : 'dimmed'}
+              c={count.length > count.limit ? 'red' : 'dimmed'}
               fw={count.length > count.limit ? 700 : 400}
             >
               {count.length} / {count.limit}
@@ -71,7 +71,7 @@ function Target({ account, count }: { account: Account; count: Count | undefined
         </Group>
       </Checkbox.Card>
       {health.needsReconnection && (
-        <Text size="xs" c="var(--mantine-color-error)" mt={4}>
+        <Text size="xs" c="red" mt={4}>
           Needs a new login.{' '}
           <Anchor component={Link} to="/accounts" size="xs" underline="always">
             Log in again
