@@ -29,7 +29,7 @@ const IDLE = { unit: 'MiB', value: 'idle' }
 const SIZE = { unit: 'KB', value: 'size', bound: { of: 'ours', atMost: 300 } as const }
 const INTERACTIVE = { unit: 'ms', value: 'interactive', bound: { of: 'ours', atMost: 2 * SECOND } as const }
 
-/** Of one user in each of two months. */
+/** One user has this many in each of two months. */
 const CALENDAR_POSTS = 500
 const POSTS_PER_DAY = 18
 const DRAG_STEPS = 40

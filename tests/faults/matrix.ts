@@ -33,7 +33,6 @@ const RESPONSE_FAULTS: Record<string, FaultAction | ((platform: FaultPlatform) =
   // What is too large for a proxy is no text.
   'a page with 413 instead': { status: 413, ...TOO_LARGE },
   'a page with 413 after accept': { statusAfterAccept: 413, ...TOO_LARGE },
-  "the platform's own 404 instead": ({ notFound: body }) => ({ status: 404, body }),
   "the platform's own 404 after accept": ({ notFound: body }) => ({ statusAfterAccept: 404, body }),
   ...Object.fromEntries(FOREIGN_RESPONSE_NAMES.map((name) => [`${name} instead`, insteadOf(name)])),
   ...Object.fromEntries(FOREIGN_RESPONSE_NAMES.map((name) => [`${name} after accept`, afterAccept(name)])),

@@ -67,6 +67,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-placeholder': '#92969c',
     '--mantine-color-anchor': colors['ink']![3],
     '--mantine-color-error': colors.red[4],
+    '--mantine-color-red-text': colors.red[4],
     '--surface': colors.dark[7],
     '--over': colors.dark[8],
     // More is brighter on dark pages.

@@ -176,8 +176,10 @@ function sumOrZero(values: (number | null)[]): number {
   return sumKnown(values) ?? 0
 }
 
-/** Returns the mean of the known values; null when none is known. */
-/** The last digit of a sum depends on the order of its parts, and the database has none: the same rates always have the same average. */
+/**
+ * Returns the mean of the known values; null when none is known. The last digit of a sum depends on the order of its parts, and the
+ * database has none, so they are sorted: the same rates always have the same average.
+ */
 function averageKnown(values: (number | null)[]): number | null {
   const known = values.filter((value) => value !== null).toSorted((one, other) => one - other)
   const sum = sumKnown(known)

@@ -86,7 +86,7 @@ const VIDEOS = ['video/mp4', 'video/quicktime'] as const
 export const MEDIA_TYPES: Record<MediaKind, readonly string[]> = { image: IMAGES, video: VIDEOS }
 /** H.264 and HEVC. */
 const GRAPH_CODECS = ['avc', 'hevc'] as const
-/** Of Threads and Instagram. */
+/** The frames a second that Threads and Instagram take. */
 const CONTAINER_FRAME_RATE = { min: 23, max: 60 }
 
 /** Rules of all platforms. */

@@ -11,7 +11,7 @@ export const LINK_REFUSED = 'link-refused'
 const LOGIN_REFUSED = { class: 'permission', connectReason: 'LOGIN_REFUSED' } as const
 const BAD_LOGIN = { ...LOGIN_REFUSED, message: 'does not accept this login' } as const
 const BAD_CLIENT = { ...LOGIN_REFUSED, message: 'no longer knows this service' } as const
-/** Of code 1 as well, where only the refusal of the service itself shows the reason (`accounts.ts`). */
+/** The message for a wrong app secret. Facebook answers it with code 1, so `accounts.ts` has to find it out. */
 export const UNKNOWN_SERVICE = `Facebook ${BAD_CLIENT.message}`
 const BLOCKED = { class: 'blocked_by_platform' } as const
 /** The post matters more than the preview of its link, so it is sent again without one. */

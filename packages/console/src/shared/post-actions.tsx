@@ -43,38 +43,22 @@ export function usePostActions() {
         confirm: 'Publish',
         act: () =>
           run(posts.length === 1 ? 'The post is being published.' : 'The posts are being published.', () =>
-            forEach(posts, ({ _id, etag }) =>
-              client.request('PATCH', '/api/posts/{postId}', {
-                path: { postId: _id },
-                body: { status: 'PENDING', scheduledAt: null },
-                ifMatch: etag,
-              }),
-            ),
+            forEach(posts, (post) => edit(post, { status: 'PENDING', scheduledAt: null })),
           ),
       }),
 
     /** Moves posts to a time; drafts become scheduled. */
-    schedule: (posts: Pick<ListedPost, '_id' | 'status' | 'etag'>[], at: WallTime) =>
+    schedule: (posts: (EditedPost & Pick<ListedPost, 'status'>)[], at: WallTime) =>
       run(posts.length === 1 ? 'The post is scheduled.' : 'The posts are scheduled.', () =>
-        forEach(posts, ({ _id, status, etag }) =>
-          client.request('PATCH', '/api/posts/{postId}', {
-            path: { postId: _id },
-            body: { ...scheduledFor(at), ...(status === 'DRAFT' && { status: 'SCHEDULED' as const }) },
-            ifMatch: etag,
-          }),
+        forEach(posts, (post) =>
+          edit(post, { ...scheduledFor(at), ...(post.status === 'DRAFT' && { status: 'SCHEDULED' }) }),
         ),
       ),
 
     /** Moves each post to a time of its own; drafts stay drafts. */
-    move: (moved: { post: Pick<ListedPost, '_id' | 'etag'>; at: WallTime }[]) =>
+    move: (moved: { post: EditedPost; at: WallTime }[]) =>
       run(moved.length === 1 ? 'The post is moved.' : 'The posts are moved.', () =>
-        forEach(moved, ({ post: { _id, etag }, at }) =>
-          client.request('PATCH', '/api/posts/{postId}', {
-            path: { postId: _id },
-            body: scheduledFor(at),
-            ifMatch: etag,
-          }),
-        ),
+        forEach(moved, ({ post, at }) => edit(post, scheduledFor(at))),
       ),
 
     cancel: (posts: Pick<ListedPost, '_id'>[], accounts?: string[]) =>
@@ -119,6 +103,12 @@ async function copyFor(postId: string, accounts?: string[]) {
   if (accounts) await client.posts.update(copy.postId, { selectedPlatforms: [], selectedAccounts: accounts })
   return copy
 }
+
+type EditedPost = Pick<ListedPost, '_id' | 'etag'>
+
+/** Changes a post as it was listed; the service refuses it when the post was changed meanwhile. */
+const edit = ({ _id, etag }: EditedPost, body: components['schemas']['UpdatePost']) =>
+  client.request('PATCH', '/api/posts/{postId}', { path: { postId: _id }, body, ifMatch: etag })
 
 interface Question {
   title: string

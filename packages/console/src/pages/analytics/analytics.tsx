@@ -59,7 +59,7 @@ export function AnalyticsPage() {
       title={subject ? `Analytics of ${subject}` : 'Analytics'}
       lead={
         <>
-          {days ?? 'Loading'}
+          {overview.isPending ? 'Loading' : days}
           <Text span inherit className="print-only">
             {` · Created on ${date(new Date().toISOString())} · Days in ${timezone}`}
           </Text>

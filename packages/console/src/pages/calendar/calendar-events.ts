@@ -10,7 +10,7 @@ const SHOWN_MINUTES = 30
 /** The rows of a day in the month. */
 export const DAY_ROWS = 4
 
-/** Returns the post of an event, or undefined for the number of those that a day has no room for. */
+/** Returns the post of an event; undefined for the event "3 more posts" of `fitMonth`. */
 export const postOf = (event: ScheduleEventData) => event.payload?.['post'] as CalendarPost | undefined
 
 /** Returns the events of posts in the order of their times, which no view sorts by itself. A draft without a time has no place. */

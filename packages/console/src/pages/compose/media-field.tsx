@@ -123,14 +123,14 @@ export function MediaField({ media, onChange, takesAllPastes = false, children }
           {error === null ? (
             <Progress value={percent} mt={6} aria-label={`Upload of ${name}`} />
           ) : (
-            <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            <Text size="sm" c="red" role="alert">
               {describeError(error)}
             </Text>
           )}
         </Paper>
       ))}
       {refused.length > 0 && (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        <Text size="sm" c="red" role="alert">
           {refused.join(', ')} cannot be used. Choose PNG, JPEG or WebP pictures, or MP4 or QuickTime videos.
         </Text>
       )}

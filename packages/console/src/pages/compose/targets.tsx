@@ -61,7 +61,7 @@ function Target({ account, count }: { account: Account; count: Count | undefined
                   id={countId}
                   size="xs"
                   lh={1.25}
-                  c={count.length > count.limit ? 'var(--mantine-color-error)' : 'dimmed'}
+                  c={count.length > count.limit ? 'red' : 'dimmed'}
                   fw={count.length > count.limit ? 700 : 400}
                 >
                   {number.format(count.length)} / {number.format(count.limit)}
@@ -72,7 +72,7 @@ function Target({ account, count }: { account: Account; count: Count | undefined
         </Group>
       </Checkbox.Card>
       {health.needsReconnection && (
-        <Text size="xs" c="var(--mantine-color-error)" mt={4}>
+        <Text size="xs" c="red" mt={4}>
           Needs a new login.{' '}
           <Anchor component={Link} to="/accounts" size="xs" underline="always">
             Log in again

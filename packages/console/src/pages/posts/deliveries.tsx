@@ -38,7 +38,7 @@ function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
         <DeliveryStatusBadge status={status} />
       </Group>
       {error && (
-        <Text size="sm" c={status === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} className="user-text">
+        <Text size="sm" c={status === 'failed' ? 'red' : 'dimmed'} className="user-text">
           {error}
         </Text>
       )}

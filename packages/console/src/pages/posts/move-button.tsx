@@ -64,7 +64,7 @@ export function MoveButton({ posts, onMove }: MoveButtonProps) {
               comboboxProps={{ withinPortal: false }}
             />
           </Group>
-          <Text size="sm" c={isOver ? 'var(--mantine-color-error)' : 'dimmed'} role="status">
+          <Text size="sm" c={isOver ? 'red' : 'dimmed'} role="status">
             {isOver ? 'Times that are over cannot be chosen.' : `The first is then due ${dateTime(first)}.`}
           </Text>
           <Button
