@@ -215,7 +215,7 @@ async function chooseBrand(page: Page, brand: string | null): Promise<void> {
 }
 
 const slotOf = (page: Page, date: string, time: string) =>
-  page.getByRole('button', { name: `Time slot ${date} ${time}:00` })
+  page.getByRole('button', { name: `Write a post for ${date} ${time}:00` })
 
 /** A planned post in the calendar. */
 const event = (page: Page, text: string, time: string) =>
@@ -314,9 +314,9 @@ async function publishDraftOfAgent(page: Page): Promise<void> {
   const draft = page
     .getByRole('main')
     .getByRole('listitem')
-    .filter({ has: page.getByRole('link', { name: DRAFT }) })
+    .filter({ has: page.getByRole('link', { name: DRAFT, exact: true }) })
   await draft.getByText('from an agent').waitFor()
-  await draft.getByRole('link', { name: DRAFT }).click()
+  await draft.getByRole('link', { name: DRAFT, exact: true }).click()
   await page.getByText(/^changed .*, from an agent$/).waitFor()
   await press(page, 'Publish now')
   await page.getByRole('dialog', { name: 'Publish now?' }).getByRole('button', { name: 'Publish' }).click()
@@ -348,7 +348,7 @@ async function readFigures(page: Page): Promise<void> {
 
   // Of one post at any time.
   await open(page, 'Posts')
-  await page.getByRole('main').getByRole('link', { name: WEEK[0].text }).click()
+  await page.getByRole('main').getByRole('link', { name: WEEK[0].text, exact: true }).click()
   await press(page, 'Read now')
   const figures = page.getByRole('region', { name: 'Figures' })
   for (const { on, likes, comments, shares } of REACTIONS.slice(0, 5)) {
@@ -361,7 +361,7 @@ async function readFigures(page: Page): Promise<void> {
   await collectMetrics()
   await open(page, 'Analytics')
   await page.getByText('7 days', { exact: true }).click()
-  await page.getByText('The last 7 days').waitFor()
+  await page.waitForURL(/period=7d/)
   expect(await readTotal(page, 'Posts')).toBe('3')
   expect(await readTotal(page, 'Engagement')).toBe(String(sumOf(REACTIONS)))
   const row = (platform: Platform) =>

@@ -130,7 +130,7 @@ describe('on a slow network, the console', () => {
     await event('09:00').waitFor()
     await slowDown(page, 5_000)
     const moved = page.waitForResponse((response) => isChange(response.request()), PATIENT)
-    await event('09:00').dragTo(page.getByRole('button', { name: 'Time slot 11:00:00' }), {
+    await event('09:00').dragTo(page.getByRole('button', { name: 'Write a post for 11:00:00' }), {
       targetPosition: { x: 200, y: 4 },
     })
     let isMoved = false

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Bluesky } from '../../sandbox/platforms/bluesky.ts'
 import { DELIVERING } from '../support/delivery-world.ts'

@@ -103,6 +103,8 @@ export const readCode = async (mail: Page): Promise<string> => /\b\d{6}\b/.exec(
 /** Fills in the forms of the registration, the code of the mail too, and waits for the page behind them. */
 export async function register(page: Page, mails: Mails, name: string): Promise<void> {
   const email = `${unique('p')}@example.test`
+  // The page of the login, where a visitor may come from, has a field of this name, too.
+  await page.getByRole('heading', { name: 'Create an account' }).waitFor()
   await page.getByLabel('Email address').fill(email)
   await press(page, 'Send me a code')
   await page.getByLabel('Digit 1').waitFor()
