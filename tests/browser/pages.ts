@@ -31,9 +31,15 @@ export const FORMS = [
   { width: 390, colorScheme: 'light' },
 ] as const
 
+/** Ends when the colors of the scheme before have faded. */
+const END_OF_TRANSITIONS = `Promise.allSettled(
+  document.getAnimations().filter((one) => one instanceof CSSTransition).map(({ finished }) => finished),
+).then(() => undefined)`
+
 /** Shows a loaded page in a form. */
 export async function showForm(page: Page, { width, colorScheme }: (typeof FORMS)[number]): Promise<void> {
   await page.setViewportSize({ width, height: 844 })
   await page.emulateMedia({ colorScheme })
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+  await page.evaluate(END_OF_TRANSITIONS)
 }
