@@ -3,6 +3,8 @@ import { failure } from '../../domain/posts/failure.ts'
 import { giveUp, markAbsent, publishAgain, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
 import type { PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Published } from '../../domain/posts/post.ts'
+import { mayPublishAnother } from '../../domain/posts/post-entries.ts'
+import { resolveContent } from '../../domain/posts/content.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { toEntryReference } from '../../domain/posts/timeline.ts'
 import { trimFullStop } from '../../domain/shared/text.ts'
@@ -116,6 +118,20 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     }
   }
 
+  /** Returns whether an equal post may have been found by what this one published, while the call of the other may still take effect. */
+  async function hasEqualInFlight({ post, entry }: Attempt, holders: ReadonlySet<string>): Promise<boolean> {
+    const { text } = resolveContent(post, entry)
+    const others = await Promise.all([...holders].map((id) => posts.find(id)))
+    return others.some((other) =>
+      other?.platformStatuses.some(
+        (one) =>
+          one.platform === entry.platform &&
+          resolveContent(other, one).text === text &&
+          mayPublishAnother(one, clock.now(), unansweredSettleMs),
+      ),
+    )
+  }
+
   async function findEarlierCall(attempt: Attempt, adapter: PlatformAdapter | null, calledAt: Date): Promise<Finding> {
     const { input, post, entry, activity } = attempt
     const { signal } = activity
@@ -127,6 +143,12 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       const choose = chooseForEntry(attempt)
       const account = await credentials.get(userId, input.platform, { signal, choose })
       if (!account) return 'not-connected'
+      const holders = new Set<string>()
+      const isTaken = async (platformPostId: string) => {
+        const holder = await posts.findOtherHolder(post._id, input.platform, platformPostId)
+        if (holder !== null) holders.add(holder)
+        return holder !== null
+      }
       const search = async (used: Credentials) => {
         const checkpoints = { ...preparation.createCheckpoints(attempt, used), key, dueAt, startedAt, isRepeat: true }
         try {
@@ -136,7 +158,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
               calledAt,
               wasAnswered: restoredAt === undefined && (entry.delivery.answered ?? false),
               isRestored: restoredAt !== undefined,
-              isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
+              isTaken,
             })
           return await outages.call(attempt, adapter, used, work, true)
         } catch (error) {
@@ -148,9 +170,10 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
         { userId, platform: input.platform, account, choose, signal },
         { call: search, isRefused: isUnauthorized },
       )
+      if (found !== 'absent') return found
       // What the lost call used is not known, so nothing protects against its late effect.
       const mayTakeEffect = restoredAt && clock.now().getTime() - restoredAt.getTime() < unansweredSettleMs
-      return found === 'absent' && mayTakeEffect ? 'in-flight' : found
+      return mayTakeEffect || (await hasEqualInFlight(attempt, holders)) ? 'in-flight' : 'absent'
     } catch (error) {
       signal.throwIfAborted()
       if (isDatabaseOutage(error) || isPostDeleted(error)) throw error

@@ -90,6 +90,21 @@ export function mayTakeEffect({ unansweredAt }: Delivery, now: Date, settleMs: n
   return unansweredAt !== undefined && now.getTime() - unansweredAt.getTime() < settleMs
 }
 
+/**
+ * Returns whether a call of a published entry may still publish a second post. That post would belong to an equal post, because the platform
+ * post of the entry may come from a call of the equal one.
+ */
+export function mayPublishAnother(
+  { status, lastAttemptAt, delivery }: PlatformStatus,
+  now: Date,
+  settleMs: number,
+): boolean {
+  if (status !== 'completed' || !delivery.hadUnknownOutcome) return false
+  const isUnanswered = !delivery.answered && lastAttemptAt !== null
+  const calls = isUnanswered ? { ...delivery, unansweredAt: lastAttemptAt } : delivery
+  return mayTakeEffect(calls, now, settleMs)
+}
+
 /** Returns the handles that were prepared for this account and content version; empty when they belong to another. */
 export function selectHandles(delivery: Delivery, accountId: string, contentVersion: number): Record<string, string> {
   const fits = delivery.accountId === accountId && delivery.contentVersion === contentVersion

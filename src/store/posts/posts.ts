@@ -144,10 +144,10 @@ export function createPostStore(
       return found && sortByTime(found.timeline)
     },
 
-    /** Returns whether another post of ours is recorded as this platform post. */
-    async belongsToOtherPost(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
+    /** Returns the id of the other post of ours that is recorded as this platform post; null when none is. */
+    async findOtherHolder(postId: string, platform: Platform, platformPostId: string): Promise<string | null> {
       const holder = await platformPosts.findHolder(toPublishedKey(platform, platformPostId))
-      return holder !== null && holder !== postId
+      return holder === postId ? null : holder
     },
 
     findByCorrelationId: (userId: string, correlationId: string): Promise<Post | null> =>

@@ -132,10 +132,10 @@ export function describePostStore(open: () => Promise<Database>): void {
       expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(EffectTaken) })
       const [winner, loser] = results[0]!.status === 'fulfilled' ? posts : posts.toReversed()
       expect((await first().find(loser!._id))!.platformStatuses[0]!.status).toBe('pending')
-      expect(await first().belongsToOtherPost(loser!._id, 'bluesky', effect.platformPostId)).toBe(true)
-      expect(await first().belongsToOtherPost(winner!._id, 'bluesky', effect.platformPostId)).toBe(false)
-      expect(await first().belongsToOtherPost(loser!._id, 'mastodon', effect.platformPostId)).toBe(false)
-      expect(await first().belongsToOtherPost(loser!._id, 'bluesky', newId())).toBe(false)
+      expect(await first().findOtherHolder(loser!._id, 'bluesky', effect.platformPostId)).toBe(winner!._id)
+      expect(await first().findOtherHolder(winner!._id, 'bluesky', effect.platformPostId)).toBe(null)
+      expect(await first().findOtherHolder(loser!._id, 'mastodon', effect.platformPostId)).toBe(null)
+      expect(await first().findOtherHolder(loser!._id, 'bluesky', newId())).toBe(null)
     })
 
     it('a taken platform post does not affect the moves it shares a write with', async () => {
@@ -168,7 +168,7 @@ export function describePostStore(open: () => Promise<Database>): void {
       await first().transition(post, accept('bluesky', effect))
       await databases[0]!.transaction((session) => first().remove(post.userId, post._id, { session }))
       await second().transition(other, accept('bluesky', effect))
-      expect(await first().belongsToOtherPost(other._id, 'bluesky', effect.platformPostId)).toBe(false)
+      expect(await first().findOtherHolder(other._id, 'bluesky', effect.platformPostId)).toBe(null)
     })
   })
 

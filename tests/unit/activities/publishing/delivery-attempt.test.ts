@@ -7,7 +7,7 @@ import {
 } from '../../../../src/activities/publishing/delivery-attempt.ts'
 import { systemClock } from '../../../../src/clock.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
-import { EffectTaken, giveUp } from '../../../../src/domain/posts/delivery-moves.ts'
+import { accept, EffectTaken, giveUp, markUnknown } from '../../../../src/domain/posts/delivery-moves.ts'
 import { updateEntry, needsReconciliation } from '../../../../src/domain/posts/post-entries.ts'
 import { retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post, Published } from '../../../../src/domain/posts/post.ts'
@@ -272,11 +272,12 @@ it('reconcile gets the start of the last call and the platform posts that are ta
   }
   const adapter = { platform: 'bluesky', reconcile } as unknown as PlatformAdapter
   const attempts = createAttempts(() => Promise.reject(new Error('unexpected call')))
-  const belongsToOtherPost = async (...args: unknown[]) => args.join(' ') === `${post._id} bluesky an-id`
+  const findOtherHolder = async (...args: unknown[]) =>
+    args.join(' ') === `${post._id} bluesky an-id` ? 'another-post' : null
   const posts = {
     find: async (id: string) => attempts.stored.get(id) ?? null,
     transition: async ({ _id: id }: PostRef, move: Move) => move(attempts.stored.get(id)!, new Date()),
-    belongsToOtherPost,
+    findOtherHolder,
   }
   const { attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
     posts: posts as unknown as DeliveryAttemptDeps['posts'],
@@ -291,6 +292,50 @@ it('reconcile gets the start of the last call and the platform posts that are ta
   expect(await attempt(post, new AbortController().signal)).toMatchObject(retryBecause('does not report whether'))
   expect(received).toEqual([before, false, true])
 })
+
+it.each([
+  { texts: 'equal', answered: false, result: 'has no trace', status: 'processing' },
+  { texts: 'equal', answered: true, result: 'must not be sent', status: 'pending' },
+  { texts: 'different', answered: false, result: 'must not be sent', status: 'pending' },
+] as const)(
+  'a post that is not found waits while the unanswered call of an equal post may publish again ($texts texts, answered: $answered)',
+  async ({ texts, answered, result, status }) => {
+    const now = new Date()
+    const before = after(now, -60 * SECOND)
+    const [first, second] = [buildPost({}, before), buildPost({}, before)].map((post) =>
+      buildClaim(post, 'bluesky', before)(post, before),
+    )
+    const ref = { round: 0, attempt: 1 }
+    const reason = failure('OUTCOME_UNKNOWN', 'No answer')
+    const lost = markUnknown('bluesky', reason, ref, answered)(first!, before)
+    const content = texts === 'equal' ? second!.content : { ...first!.content, text: 'Other words' }
+    const found = accept('bluesky', { platformPostId: '7', platformPostUrl: 'https://x.example/7' })(lost, now)
+    const adapter = {
+      platform: 'bluesky',
+      prepare: () => Promise.reject(new PlatformError('transient', 'The media must not be sent', { certain: true })),
+      reconcile: async (_post: unknown, _account: unknown, _delivery: unknown, options: SearchOptions) =>
+        (await options.isTaken('7')) ? 'absent' : 'undecidable',
+    } as unknown as PlatformAdapter
+    const { stored, add, attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
+      platforms: partial({ find: () => adapter }),
+      posts: {
+        find: async (id: string) => stored.get(id) ?? null,
+        async transition({ _id: id }: PostRef, move: Move) {
+          stored.set(id, move(stored.get(id)!, new Date()))
+          return stored.get(id)!
+        },
+        findOtherHolder: async () => found._id,
+      } as unknown as DeliveryAttemptDeps['posts'],
+    })
+    add({ ...found, content })
+    add(second!)
+    expect(await attempt(second!, new AbortController().signal)).toMatchObject({
+      kind: 'retryIn',
+      why: expect.stringContaining(result) as string,
+    })
+    expect(stored.get(second!._id)!.platformStatuses[0]!.status).toBe(status)
+  },
+)
 
 it('a post deleted before its claim ends the attempt without an error report', async () => {
   const notFound = new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
