@@ -1,15 +1,19 @@
 import type { OfferedId } from '../domain/accounts/platform-connect.ts'
 import type { PostCounts } from '../domain/analytics/analytics.ts'
-import type { Content, MediaItem, Published } from '../domain/posts/post.ts'
+import type { Part } from '../domain/posts/parts.ts'
+import type { MediaItem, Published } from '../domain/posts/post.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
 import type { QuotaSubject } from '../domain/quotas/limits.ts'
 import type { PublicationReport } from '../domain/quotas/publications.ts'
 import type { PostingRules } from '../domain/posts/posting-rules.ts'
 
-/** The post for one platform: the effective content with overrides applied. */
+/** One part of a post on one platform, with overrides applied. */
 export interface OutgoingPost {
   postId: string
-  content: Content
+  kind: Part['kind']
+  content: Part['content']
+  /** The published parts that this one continues: the first, and the one before; absent for the first part. */
+  replyTo?: { rootId: string; parentId: string }
 }
 
 /** A connected account with decrypted secrets. It lives in memory only, for one attempt. */

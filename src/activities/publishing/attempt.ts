@@ -46,7 +46,7 @@ export interface DeliveryTarget<Io extends PrepareDeliveryIo = PrepareDeliveryIo
 
 /** One attempt to publish one platform of a post. */
 export interface Attempt extends DeliveryTarget<DeliveryActivity> {
-  /** The round and the number of the last claim. A move for an older claim changes nothing. */
+  /** The round, the part and the number of the last claim. A move for an older claim changes nothing. */
   ref: AttemptRef
 }
 
@@ -59,8 +59,11 @@ export type AttemptResult =
   | { kind: 'retryIn'; waitMs: number; why: string }
   /** The post changed: read it again and make another attempt. */
   | { kind: 'reload' }
+  /** A part is published, and the next one is due. */
+  | { kind: 'nextPart' }
 
 export const RELOAD: AttemptResult = { kind: 'reload' }
+export const NEXT_PART: AttemptResult = { kind: 'nextPart' }
 
 /** A deleted post has the highest revision: no other result outranks it. */
 export const POST_DELETED: AttemptResult = {

@@ -2,7 +2,8 @@ import { platformLabel } from '../../domain/shared/platforms.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
 import { ClaimRefused } from '../../domain/posts/delivery-moves.ts'
 import { findOpenEntry, needsReconciliation } from '../../domain/posts/post-entries.ts'
-import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
+import { toPartIndex } from '../../domain/posts/parts.ts'
+import type { AttemptRef, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { longestArmLeadMs } from '../../domain/posts/publish-plan.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { toEntryReference } from '../../domain/posts/timeline.ts'
@@ -66,12 +67,13 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   async function attemptDelivery(
     input: DeliveryInput,
     io: ActivityIo,
-  ): Promise<Exclude<AttemptResult, { kind: 'reload' }>> {
+  ): Promise<Exclude<AttemptResult, { kind: 'reload' | 'nextPart' }>> {
     const activity: DeliveryActivity = { ...io, hasRenewed: false, pendingEvents: [], freeSlot: null }
     try {
       for (let reloads = 0; reloads < MAX_RELOADS; reloads++) {
         const result = await tryOnce(input, activity).catch((error: unknown) => toResult(error, input))
-        if (result.kind !== 'reload') return result
+        if (result.kind === 'nextPart') reloads = 0
+        else if (result.kind !== 'reload') return result
       }
       return retryIn(SECOND, 'The post keeps changing')
     } finally {
@@ -92,10 +94,11 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     if (!post) return POST_DELETED
     const entry = findOpenEntry(post, toTarget(input), input.round)
     if (!entry) return outcomes.endDelivery(post, input)
-    const ref = { round: input.round, attempt: entry.delivery.attempt }
+    const ref = { round: input.round, attempt: entry.delivery.attempt, part: toPartIndex(entry) }
     const attempt: Attempt = { input, post, entry, activity, ref }
     const { remembered } = activity
-    if (remembered?.attempt === ref.attempt && remembered.round === ref.round) {
+    const isSame = (name: keyof AttemptRef) => (remembered?.[name] ?? 0) === ref[name]
+    if (remembered && isSame('round') && isSame('part') && isSame('attempt')) {
       return outcomes.recordAccepted(attempt, remembered)
     }
     const now = clock.now()

@@ -10,6 +10,7 @@ import {
   needsReconciliation,
   findOutdatedHandles,
 } from '../../domain/posts/post-entries.ts'
+import { toPartIndex, toParts } from '../../domain/posts/parts.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -113,7 +114,7 @@ export function createPrepareDelivery(deps: Context & { outages: ServerOutages }
     return {
       get: (name: string) => handles.get(name),
       async save(name: string, value: string): Promise<void> {
-        const ref = { round: input.round, attempt: entry.delivery.attempt }
+        const ref = { round: input.round, attempt: entry.delivery.attempt, part: toPartIndex(entry) }
         const { accountId } = account
         const { contentVersion } = post
         const checkpoint = { ...ref, accountId, contentVersion, name, value }
@@ -166,8 +167,13 @@ export function createPrepareDelivery(deps: Context & { outages: ServerOutages }
 
 export type PrepareDelivery = ReturnType<typeof createPrepareDelivery>
 
+/** Returns the part of a post that its delivery is about. */
 export function toOutgoingPost({ post, entry }: Pick<DeliveryTarget, 'post' | 'entry'>): OutgoingPost {
-  return { postId: post._id, content: resolveContent(post, entry) }
+  const index = toPartIndex(entry)
+  const { kind, content } = toParts(entry.platform, resolveContent(post, entry))[index]!
+  const [root, parent] = [entry.parts?.[0], entry.parts?.at(-1)]
+  const replyTo = root && parent && { rootId: root.platformPostId, parentId: parent.platformPostId }
+  return { postId: post._id, kind, content, ...(replyTo && { replyTo }) }
 }
 
 /** Throws an error of `save` again after `work`, because an adapter may swallow or wrap it. */

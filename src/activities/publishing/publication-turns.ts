@@ -1,4 +1,5 @@
 import { describePublicationLimit, type PublicationTurn } from '../../domain/quotas/publications.ts'
+import { toPartIndex } from '../../domain/posts/parts.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
@@ -20,6 +21,12 @@ export interface Turn {
 
 const FREE_TURN: Turn = { giveBack: async () => {}, report: async () => {} }
 
+/** Each part of a post is a publication. */
+function toTurnId({ input, post, entry }: Pick<Attempt, 'input' | 'post' | 'entry'>): string {
+  const part = toPartIndex(entry)
+  return `${post._id}/${toTarget(input)}${part === 0 ? '' : `.${part}`}`
+}
+
 /** Lets the deliveries of an account take turns, in due order, under the quota of its platform. */
 export function createPublicationTurns({ publicationLedger: ledger, askPublicationQuota }: Context) {
   /**
@@ -28,16 +35,17 @@ export function createPublicationTurns({ publicationLedger: ledger, askPublicati
    * @throws PublicationQuotaReached with the time until its turn, and errors of the database
    */
   async function take(
-    { input, post, entry }: Pick<Attempt, 'input' | 'post' | 'entry'>,
+    attempt: Pick<Attempt, 'input' | 'post' | 'entry'>,
     adapter: PlatformAdapter,
     account: Credentials,
     callMs: number,
   ): Promise<Turn> {
+    const { input, post, entry } = attempt
     const subject = adapter.publicationQuota?.(account)
     if (!subject) return FREE_TURN
     const { key, limits } = subject
     const request = {
-      id: `${post._id}/${toTarget(input)}`,
+      id: toTurnId(attempt),
       dueAt: entry.delivery.turnDueAt ?? post.dueAt!,
       limits,
       arrivalMs: GRANT_LIFE_MS + callMs,

@@ -18,7 +18,7 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
-import { POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
+import { NEXT_PART, POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
 import { classifyFailure, findUnreached } from './retry-policy.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
@@ -45,7 +45,7 @@ export function createOutcomeRecorder(deps: WorkerContext) {
     const accepted = { platformPostId, platformPostUrl, ...(warning !== undefined && { warning }) }
     let moved: Post | null
     try {
-      moved = await ignoreNotFound(applyMove(attempt, accept(toTarget(input), accepted)))
+      moved = await ignoreNotFound(applyMove(attempt, accept(toTarget(input), accepted, attempt.ref.part)))
     } catch (error) {
       if (!(error instanceof EffectTaken)) throw error
       // Of two equal posts the other one was reconciled first. The platform post of this one is yet to be found, or to be published.
@@ -61,7 +61,8 @@ export function createOutcomeRecorder(deps: WorkerContext) {
       await appendEvents(deps, post.userId, [deliveryAccepted(post, entry, clock.now())])
       return POST_DELETED
     }
-    return { kind: 'done', result: toDeliveryResult(moved, input, 'completed') }
+    if (findOpenEntry(moved, toTarget(input), input.round)) return NEXT_PART
+    return endDelivery(moved, input)
   }
 
   /** Never records a refusal before the post is due: until then the user may cancel the post or fix the cause. */

@@ -1,5 +1,6 @@
 import { failure } from '../../domain/posts/failure.ts'
 import { claim, defer } from '../../domain/posts/delivery-moves.ts'
+import { toPartIndex } from '../../domain/posts/parts.ts'
 import { findEntry } from '../../domain/posts/post-entries.ts'
 import type { AttemptRef, Published } from '../../domain/posts/post.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
@@ -109,12 +110,14 @@ export function createSendPost(deps: SendPostDeps) {
     timeoutMs: number,
   ): Promise<VisibleCall> {
     const { platform, round } = input
+    const part = toPartIndex(entry)
     const target = toTarget(input)
     // The call may have waited for capacity for a while.
     activity.signal.throwIfAborted()
     const leaseUntil = new Date(clock.now().getTime() + timeoutMs + LEASE_MARGIN_MS)
     const move = claim(target, {
       round,
+      part,
       leaseUntil,
       accountId: account.accountId,
       account: describeAccount(post.userId, platform, account),
@@ -122,7 +125,7 @@ export function createSendPost(deps: SendPostDeps) {
     })
     const { delivery } = findEntry(await outcomes.applyMove({ input, post, entry, activity, ref }, move), target)!
     // guard: claimed attempt
-    const claimed = { round, attempt: delivery.attempt }
+    const claimed = { round, attempt: delivery.attempt, part }
     // The claim was so slow that its lease no longer covers the call.
     if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {
       return { ref: claimed, error: new CapacityExceeded('full') }
@@ -215,8 +218,8 @@ function isRefusal(error: unknown): error is PlatformError | CapacityExceeded {
 }
 
 /** Only the first call measures lateness: a wait or a retry of the user precedes every later one. */
-function isFirstCall({ round, attempt }: AttemptRef): boolean {
-  return round === 0 && attempt === 1
+function isFirstCall({ round, attempt, part }: AttemptRef): boolean {
+  return round === 0 && attempt === 1 && part === 0
 }
 
 function toCallOutcome(call: VisibleCall): 'accepted' | 'refused' | 'unknown' {

@@ -13,6 +13,8 @@ import {
 } from '../../domain/posts/post.ts'
 import { explainFailure } from '../../domain/posts/failure.ts'
 import { findOpenEntry, listPlatforms, toFailure } from '../../domain/posts/post-entries.ts'
+import { resolveContent } from '../../domain/posts/content.ts'
+import { toParts } from '../../domain/posts/parts.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { CalendarPost } from '../../store/posts/post-lists.ts'
@@ -24,7 +26,7 @@ import { toInstant } from '../shared/schemas/common.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
 import type { CalendarPostView, ListedPostView } from './schemas/list.ts'
 import type { ClientHeaders } from './schemas/post-input.ts'
-import type { PlatformStatusView, PostView } from './schemas/post.ts'
+import type { PlatformStatusView, PostPartView, PostView } from './schemas/post.ts'
 import type { PostProgressView, PostTimelineView } from './schemas/progress.ts'
 
 /** Converts a post for its owner. Fields that are not listed stay internal: delivery records, request hashes, revisions. */
@@ -125,6 +127,7 @@ function presentTimelineEvent(event: TimelineEvent): PostTimelineView['events'][
 
 function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatusView {
   const reason = toFailure(entry)
+  const parts = presentParts(post, entry)
   const isOpen = findOpenEntry(post, toTarget(entry), entry.delivery.round) !== null
   return {
     platform: entry.platform,
@@ -137,6 +140,7 @@ function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatu
     ...(entry.warning !== undefined && { warning: entry.warning }),
     error: reason && explainFailure(reason, entry.platform),
     errorCode: entry.errorCode,
+    ...(parts && { parts }),
     nextAttemptAt: isOpen ? toInstant(entry.delivery.nextAttemptAt) : null,
     attemptCount: entry.attemptCount,
     lastAttemptAt: toInstant(entry.lastAttemptAt),
@@ -145,20 +149,55 @@ function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatu
   }
 }
 
+/** Presents the parts of a thread and the comment below it; undefined for a single post. */
+function presentParts(post: Post, entry: PlatformStatus): PostPartView[] | undefined {
+  const all = toParts(entry.platform, resolveContent(post, entry))
+  if (all.length === 1) return undefined
+  const { parts: published = [], comment } = entry
+  return all.map(({ kind }, index): PostPartView => {
+    const ended = kind === 'comment' && comment?.status === 'completed' ? comment : published[index]
+    if (ended) {
+      const { platformPostId, platformPostUrl, warning } = ended
+      const completed = { kind, status: 'completed' as const, platformPostId, platformPostUrl }
+      const end = { error: null, errorCode: null, completedAt: ended.completedAt.toISOString() }
+      return { ...completed, ...(warning !== undefined && { warning }), ...end }
+    }
+    const isNext = index === published.length
+    const reason =
+      kind === 'comment' && comment?.status === 'failed' ? toFailure(comment) : isNext ? toFailure(entry) : null
+    const status = comment?.status === 'failed' ? 'failed' : isNext ? entry.status : 'pending'
+    return {
+      ...{ kind, status, platformPostId: null, platformPostUrl: null },
+      ...{
+        error: reason && explainFailure(reason, entry.platform),
+        errorCode: reason?.code ?? null,
+        completedAt: null,
+      },
+    }
+  })
+}
+
 function presentContent(content: Content): PostView['content'] {
-  return { text: content.text, mediaItems: content.mediaItems.map(presentMediaItem) }
+  return { ...presentOverride(content), text: content.text, mediaItems: content.mediaItems.map(presentMediaItem) }
+}
+
+function presentOverride({ text, mediaItems, segments, firstComment, onUnsupported }: ContentOverride) {
+  return {
+    ...(text !== undefined && { text }),
+    ...(mediaItems && { mediaItems: mediaItems.map(presentMediaItem) }),
+    ...(segments && {
+      segments: segments.map((segment) => ({
+        text: segment.text,
+        mediaItems: segment.mediaItems.map(presentMediaItem),
+      })),
+    }),
+    ...(firstComment !== undefined && { firstComment }),
+    ...(onUnsupported !== undefined && { onUnsupported }),
+  }
 }
 
 function presentOverrides(overrides: Record<string, ContentOverride>) {
-  return Object.fromEntries(
-    Object.entries(overrides).map(([name, { text, mediaItems }]) => [
-      name,
-      {
-        ...(text === undefined ? {} : { text }),
-        ...(mediaItems ? { mediaItems: mediaItems.map(presentMediaItem) } : {}),
-      },
-    ]),
-  )
+  return Object.fromEntries(Object.entries(overrides).map(([name, override]) => [name, presentOverride(override)]))
 }
 
 function presentMediaItem({

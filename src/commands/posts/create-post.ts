@@ -10,6 +10,7 @@ import { newId } from '../../store/shared/schema.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { holdMedia } from './hold-media.ts'
+import { withoutLeftOut } from './left-out.ts'
 import { loadPostAccounts, type RecordedTargets } from './post-accounts.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 import { readMediaFiles } from './read-media-files.ts'
@@ -92,9 +93,10 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
     draft ? NO_FILES : readMediaFiles(deps, userId, value),
     holdMedia(deps, value),
   ])
-  const { chosen, groups } = accounts
+  const chosen = withoutLeftOut(accounts.chosen, value)
+  const { groups } = accounts
   refuseProblems([...accounts.problems, ...deletedMedia])
-  const targets = accounts.toTargets(chosen)
+  const targets = accounts.toTargets(accounts.chosen)
   const checked = preflight(value, targets, files)
   if (!draft) refuseProblems(checked.errors)
   const post = newPost(

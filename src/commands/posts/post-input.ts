@@ -13,9 +13,13 @@ import { parseInstant, findTimezoneProblem } from '../../domain/shared/timezones
 /** A media item as clients send it; the service adds its address. */
 export type MediaItemInput = Omit<MediaItem, 'storageUrl'>
 
-export interface ContentInput {
+export interface SegmentInput {
   text?: string
   mediaItems?: MediaItemInput[]
+}
+
+export interface ContentInput extends SegmentInput, Pick<Content, 'firstComment' | 'onUnsupported'> {
+  segments?: SegmentInput[]
 }
 
 /** The fields that a client may set on a post; their shapes are already checked. */
@@ -191,15 +195,24 @@ export function findSelectionProblems({
 }
 
 function readContent(input: ContentInput, path: string, context: InputContext, problems: Problem[]): ContentOverride {
-  const content: Partial<Content> = {}
-  if (input.text !== undefined) content.text = input.text
-  if (input.mediaItems) {
-    content.mediaItems = input.mediaItems.map((item, index) => {
-      problems.push(...findMediaItemProblems(item, `${path}.mediaItems.${index}`, context.userId))
+  const { text, mediaItems, segments, firstComment, onUnsupported } = input
+  const readMedia = (items: MediaItemInput[], base: string) =>
+    items.map((item, index) => {
+      problems.push(...findMediaItemProblems(item, `${base}.mediaItems.${index}`, context.userId))
       return readMediaItem(item, context)
     })
+  return {
+    ...(text !== undefined && { text }),
+    ...(mediaItems && { mediaItems: readMedia(mediaItems, path) }),
+    ...(segments && {
+      segments: segments.map((segment, index) => ({
+        text: segment.text ?? '',
+        mediaItems: readMedia(segment.mediaItems ?? [], `${path}.segments.${index}`),
+      })),
+    }),
+    ...(firstComment !== undefined && { firstComment }),
+    ...(onUnsupported !== undefined && { onUnsupported }),
   }
-  return content
 }
 
 function findMediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {

@@ -1,5 +1,5 @@
 import type { Platform } from '../shared/platforms.ts'
-import type { Content, MediaItem, Post } from './post.ts'
+import type { Content, ContentOverride, MediaItem, Post } from './post.ts'
 
 export type Contents = Pick<Post, 'content' | 'platformSpecificContent' | 'accountSpecificContent'>
 
@@ -10,7 +10,12 @@ export function listMediaItems({
   accountSpecificContent = {},
 }: Contents): MediaItem[] {
   const contents = [content, ...Object.values(platformSpecificContent), ...Object.values(accountSpecificContent)]
-  return contents.flatMap(({ mediaItems = [] }) => mediaItems)
+  return contents.flatMap(listOwnMedia)
+}
+
+/** Returns the media items of one content, including those of its segments. */
+export function listOwnMedia({ mediaItems = [], segments = [] }: ContentOverride): MediaItem[] {
+  return [...mediaItems, ...segments.flatMap((segment) => segment.mediaItems)]
 }
 
 /** Returns the storage keys of all media in a post. */
@@ -25,8 +30,9 @@ export function resolveContent(
 ): Content {
   const ofPlatform = platformSpecificContent[platform]
   const ofAccount = accountId === undefined ? undefined : accountSpecificContent[accountId]
-  return {
-    text: ofAccount?.text ?? ofPlatform?.text ?? content.text,
-    mediaItems: ofAccount?.mediaItems ?? ofPlatform?.mediaItems ?? content.mediaItems,
-  }
+  return { ...content, ...withoutUndefined(ofPlatform), ...withoutUndefined(ofAccount) }
+}
+
+function withoutUndefined(override: ContentOverride = {}): ContentOverride {
+  return Object.fromEntries(Object.entries(override).filter(([, part]) => part !== undefined))
 }

@@ -11,8 +11,14 @@ import {
   toNextKey,
   UNCLAIMED,
   toPublishedKey,
+  createDelivery,
+  endWithFailure,
+  isOpenEntry,
+  toPartDueAt,
 } from './post-entries.ts'
 import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published } from './post.ts'
+import { resolveContent } from './content.ts'
+import { toPartIndex, toParts, type Part } from './parts.ts'
 import { toOutage } from './outages.ts'
 import { toTarget, type Target } from './targets.ts'
 import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
@@ -43,6 +49,8 @@ export class EffectTaken extends Error {
 
 export interface Claim {
   round: number
+  /** See `toPartIndex`; absent: the first. */
+  part?: number
   leaseUntil: Date
   /** The account's id on the platform. */
   accountId: string
@@ -62,6 +70,8 @@ export function claim(target: Target, wanted: Claim): Move {
     const entry = findOpenEntry(post, target, wanted.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     const { delivery } = entry
+    // guard: next part
+    if (toPartIndex(entry) !== (wanted.part ?? 0)) throw new ClaimRefused('stale')
     // guard: due time
     if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')
     // guard: lease
@@ -86,7 +96,7 @@ export function claim(target: Target, wanted: Claim): Move {
         // guard: first key
         key: delivery.key ?? toDeliveryKey(post, entry),
         startedAt: delivery.startedAt ?? now,
-        dueAt: delivery.dueAt ?? post.dueAt,
+        dueAt: delivery.dueAt ?? toPartDueAt(post.dueAt, entry),
         attempt: delivery.attempt + 1,
         accountId: wanted.accountId,
         contentVersion: wanted.contentVersion,
@@ -101,22 +111,62 @@ export function claim(target: Target, wanted: Claim): Move {
   }
 }
 
-/** Records that the platform accepted the post, whatever the status of the entry is by then. */
-export function accept(target: Target, published: Published): Move {
+/**
+ * Records that the platform accepted a part of the post, whatever the status of the entry is by then. With the last part the delivery is
+ * completed, otherwise the next one is due.
+ */
+export function accept(target: Target, published: Published, part = 0): Move {
   return (post, now) => {
     const entry = findEntry(post, target)
-    if (!entry || entry.status === 'completed' || entry.status === 'deleted') return post
-    const accepted = updateEntry(post, target, {
-      status: 'completed',
-      ...published,
-      ...toCauseFields(null),
-      completedAt: now,
-      metricsDueAt: now,
-      delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null, outage: null },
-    })
-    const key = toPublishedKey(entry.platform, published.platformPostId)
-    return { ...accepted, publishedKeys: [...(post.publishedKeys ?? []), key] }
+    if (!entry || isPublishedPart(entry, part)) return post
+    const { platform, delivery } = entry
+    const parts = toParts(platform, resolveContent(post, entry))
+    const isLast = part >= parts.length - 1
+    const accepted = { ...entry, ...toPublishedFields(entry, published, { parts, part, now }) }
+    const key = toPublishedKey(platform, published.platformPostId)
+    return {
+      ...updateEntry(post, target, {
+        ...accepted,
+        ...(isLast
+          ? {
+              ...{ status: 'completed', ...toCauseFields(null), completedAt: now, metricsDueAt: now },
+              delivery: { ...delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null, outage: null },
+            }
+          : {
+              ...(isOpenEntry(entry) && { status: 'processing', ...toCauseFields(null) }),
+              delivery: createNextDelivery(post, accepted),
+            }),
+      }),
+      publishedKeys: [...(post.publishedKeys ?? []), key],
+    }
   }
+}
+
+function isPublishedPart(entry: PlatformStatus, part: number): boolean {
+  if (entry.status === 'deleted' || toPartIndex(entry) > part || entry.comment?.status === 'completed') return true
+  return entry.status === 'completed' && entry.comment === undefined
+}
+
+function toPublishedFields(
+  entry: PlatformStatus,
+  published: Published,
+  { parts, part, now }: { parts: readonly Part[]; part: number; now: Date },
+): Partial<PlatformStatus> {
+  const first = part === 0 ? published : {}
+  if (parts.length === 1) return first
+  const ended = { ...published, completedAt: now }
+  if (parts[part]?.kind === 'comment') return { comment: { status: 'completed', ...ended } }
+  return { ...first, parts: [...(entry.parts ?? []), ended] }
+}
+
+/** Creates the delivery of the next part. After a restore it is in doubt as well. */
+function createNextDelivery(post: Post, entry: PlatformStatus): Delivery {
+  const { round, turnDueAt, restoredAt, startedAt } = entry.delivery
+  const next = { ...createDelivery(), round, ...(turnDueAt && { turnDueAt }) }
+  if (!restoredAt) return next
+  const key = toDeliveryKey(post, { ...entry, delivery: next })
+  const dueAt = post.dueAt && toPartDueAt(post.dueAt, entry)
+  return { ...next, key, dueAt, startedAt, restoredAt, outcome: 'unknown', hadUnknownOutcome: true }
 }
 
 /**
@@ -303,6 +353,7 @@ export function saveCheckpoint(
     // The call of the other attempt names what it prepared, and reconciliation has to find that.
     // guard: checkpoints of the claim
     if (delivery.attempt !== prepared.attempt) throw new ClaimRefused('leased')
+    if (toPartIndex(entry) !== (prepared.part ?? 0)) throw new ClaimRefused('stale')
     const isOpen = delivery.outcome === 'unknown' || delivery.leaseUntil !== null
     if (isOpen && delivery.accountId !== prepared.accountId) throw new ClaimRefused('in-doubt')
     const current = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
@@ -325,7 +376,8 @@ export function saveCheckpoint(
 
 function findCurrentEntry(post: Post, target: Target, from: AttemptRef): PlatformStatus | null {
   const entry = findOpenEntry(post, target, from.round)
-  return entry && entry.delivery.attempt === from.attempt ? entry : null
+  const isCurrent = entry?.delivery.attempt === from.attempt && toPartIndex(entry) === (from.part ?? 0)
+  return isCurrent ? entry : null
 }
 
 function failEntry(
@@ -336,8 +388,7 @@ function failEntry(
 ): Post {
   const isClaimed = entry.status === 'processing'
   return updateEntry(post, toTarget(entry), {
-    status: 'failed',
-    ...toCauseFields(reason),
+    ...endWithFailure(post, entry, reason, now),
     ...(isClaimed ? {} : { attemptCount: entry.attemptCount + 1, lastAttemptAt: now }),
     delivery: {
       ...entry.delivery,

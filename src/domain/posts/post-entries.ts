@@ -1,7 +1,9 @@
 import { failure, type Failure } from './failure.ts'
 import type { Platform } from '../shared/platforms.ts'
+import { resolveContent } from './content.ts'
+import { toPartIndex, toParts } from './parts.ts'
 import { toTarget, type ChosenAccount, type Target } from './targets.ts'
-import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
+import type { Cause, CommentStatus, Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
 
 /** Returns the key that identifies a platform post across all posts. */
 export function toPublishedKey(platform: Platform, platformPostId: string): string {
@@ -32,7 +34,13 @@ export const UNCLAIMED = {
  * an earlier call with the same key (ADR "A restored delivery begins in doubt").
  */
 export function toDeliveryKey({ _id }: Pick<Post, '_id'>, entry: PlatformStatus): string {
-  return `${_id}/${toTarget(entry)}/${entry.delivery.round}`
+  const part = toPartIndex(entry)
+  return `${_id}/${toTarget(entry)}${part === 0 ? '' : `.${part}`}/${entry.delivery.round}`
+}
+
+/** Returns the due time of a part: the parts of a post have different ones, so that platforms show them in order. */
+export function toPartDueAt(dueAt: Date, entry: PlatformStatus): Date {
+  return new Date(dueAt.getTime() + toPartIndex(entry))
 }
 
 /** Returns the key that replaces one whose effect belongs to another post. */
@@ -143,10 +151,15 @@ export function isOpenEntry({ status }: PlatformStatus): boolean {
   return status === 'pending' || status === 'processing'
 }
 
+/** Returns true while a delivery is open and certainly nothing of its next part was sent. */
+export function isIdle(entry: PlatformStatus): boolean {
+  const { leaseUntil, outcome, hadUnknownOutcome } = entry.delivery
+  return isOpenEntry(entry) && leaseUntil === null && outcome !== 'unknown' && !hadUnknownOutcome
+}
+
 /** Returns true while a delivery is open and certainly nothing of it was sent. */
-export function isUnsent({ status, delivery }: PlatformStatus): boolean {
-  const isInDoubt = delivery.leaseUntil !== null || delivery.outcome === 'unknown' || delivery.hadUnknownOutcome
-  return status === 'pending' && !isInDoubt
+export function isUnsent(entry: PlatformStatus): boolean {
+  return isIdle(entry) && toPartIndex(entry) === 0
 }
 
 /** Returns true while a post that is no draft can be cancelled and edited, because certainly nothing of it was sent. */
@@ -198,7 +211,7 @@ export function findAbandoned(before: readonly PlatformStatus[], after: Post): P
 }
 
 /** Converts a failure to the fields of an entry; all null for no failure. */
-export function toCauseFields(reason: Failure | null): Pick<PlatformStatus, 'error' | 'errorCode' | 'platformReason'> {
+export function toCauseFields(reason: Failure | null): Cause {
   return {
     error: reason?.message ?? null,
     errorCode: reason?.code ?? null,
@@ -207,8 +220,22 @@ export function toCauseFields(reason: Failure | null): Pick<PlatformStatus, 'err
 }
 
 /** Reads the failure of an entry that failed or waits for a retry; null when it has none. */
-export function toFailure({ error, errorCode, platformReason }: PlatformStatus): Failure | null {
+export function toFailure({ error, errorCode, platformReason }: Cause): Failure | null {
   return errorCode === null ? null : failure(errorCode, error ?? 'Unknown', platformReason)
+}
+
+/** The fields of an entry whose delivery ends with a failure. That of a comment leaves the post published. */
+export function endWithFailure(
+  post: Post,
+  entry: PlatformStatus,
+  reason: Failure,
+  now: Date,
+): Pick<PlatformStatus, 'status' | 'completedAt' | 'metricsDueAt' | 'comment'> & Cause {
+  const cause = toCauseFields(reason)
+  const part = toParts(entry.platform, resolveContent(post, entry))[toPartIndex(entry)]
+  if (part?.kind !== 'comment') return { status: 'failed', completedAt: entry.completedAt, ...cause }
+  const comment: CommentStatus = { status: 'failed', ...cause }
+  return { status: 'completed', completedAt: now, metricsDueAt: now, comment, ...toCauseFields(null) }
 }
 
 /** Returns the post with one entry changed and its status recomputed. */

@@ -6,11 +6,12 @@ import {
   hasReachedAnyPlatform,
   createPlatformStatus,
   isOpenEntry,
-  isUnsent,
+  isIdle,
   isWaiting,
   UNCLAIMED,
   rollUpPost,
   toNextKey,
+  endWithFailure,
 } from './post-entries.ts'
 import { failure } from './failure.ts'
 import type { DueOrder } from './due-order.ts'
@@ -202,9 +203,9 @@ function findChosen({ platformStatuses }: Post, { selectedPlatforms }: PostChang
 const changesContent = ({ content, platformSpecificContent, accountSpecificContent }: PostChange): boolean =>
   [content, platformSpecificContent, accountSpecificContent].some((part) => part !== undefined)
 
-/** Returns whether cancelling these accounts of a post in delivery ends the entry. */
+/** Returns whether cancelling these accounts of a post in delivery ends the entry. Published parts stay. */
 export function isStopped(entry: PlatformStatus, accountIds: readonly string[]): boolean {
-  return isUnsent(entry) && entry.accountId !== undefined && accountIds.includes(entry.accountId)
+  return isIdle(entry) && entry.accountId !== undefined && accountIds.includes(entry.accountId)
 }
 
 /**
@@ -212,7 +213,7 @@ export function isStopped(entry: PlatformStatus, accountIds: readonly string[]):
  * @throws ServiceError NOT_FOUND when it has ended or was sent
  */
 export function cancel(accountIds?: readonly string[]): Move {
-  return (post) => {
+  return (post, now) => {
     const stops = (entry: PlatformStatus) => !accountIds || isStopped(entry, accountIds)
     if (canBeWithdrawn(post) && post.platformStatuses.every(stops)) {
       return { ...post, status: 'CANCELLED', startPending: false }
@@ -222,14 +223,15 @@ export function cancel(accountIds?: readonly string[]): Move {
     }
     return rollUpPost({
       ...post,
-      platformStatuses: post.platformStatuses.map((entry) => (stops(entry) ? stopEntry(entry) : entry)),
+      platformStatuses: post.platformStatuses.map((entry) => (stops(entry) ? stopEntry(post, entry, now) : entry)),
     })
   }
 }
 
-function stopEntry(entry: PlatformStatus): PlatformStatus {
+function stopEntry(post: Post, entry: PlatformStatus, now: Date): PlatformStatus {
   const reason = failure('CANCELLED', 'You cancelled this delivery')
-  return { ...entry, status: 'failed', ...toCauseFields(reason), delivery: { ...entry.delivery, nextAttemptAt: null } }
+  const delivery = { ...entry.delivery, nextAttemptAt: null }
+  return { ...entry, ...endWithFailure(post, entry, reason, now), delivery }
 }
 
 /**
@@ -273,8 +275,9 @@ export function postChanged(): ServiceError {
 }
 
 /** Returns whether a retry of these accounts, or of all, includes the entry. */
-export function isRetried({ status, accountId }: PlatformStatus, accountIds?: readonly string[]): boolean {
-  return status === 'failed' && (!accountIds || (accountId !== undefined && accountIds.includes(accountId)))
+export function isRetried({ status, comment, accountId }: PlatformStatus, accountIds?: readonly string[]): boolean {
+  const hasFailed = status === 'failed' || (status === 'completed' && comment?.status === 'failed')
+  return hasFailed && (!accountIds || (accountId !== undefined && accountIds.includes(accountId)))
 }
 
 export function startNextRound(entry: PlatformStatus): PlatformStatus {
@@ -286,6 +289,7 @@ export function startNextRound(entry: PlatformStatus): PlatformStatus {
   return {
     ...entry,
     status: 'pending',
+    ...(entry.comment && { comment: { status: 'pending' } }),
     ...toCauseFields(null),
     delivery: {
       ...delivery,

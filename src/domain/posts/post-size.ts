@@ -1,4 +1,5 @@
 import { PLATFORMS } from '../shared/platforms.ts'
+import { listOwnMedia } from './content.ts'
 import type { ContentOverride, Post } from './post.ts'
 import { countText } from './posting-rules.ts'
 import type { Problem } from '../shared/service-error.ts'
@@ -22,9 +23,9 @@ export function findSizeProblems(
   return [{ path: 'content', code: 'POST_TOO_LARGE', message }]
 }
 
-function countTextBytes({ text = '', mediaItems = [] }: ContentOverride): number {
-  return mediaItems.reduce(
-    (sum, { altText = '' }) => sum + countText(altText, 'utf8Bytes'),
-    countText(text, 'utf8Bytes'),
-  )
+function countTextBytes(content: ContentOverride): number {
+  const { text = '', segments = [], firstComment = '' } = content
+  const texts = [text, firstComment, ...segments.map((segment) => segment.text)]
+  const descriptions = listOwnMedia(content).map(({ altText = '' }) => altText)
+  return [...texts, ...descriptions].reduce((sum, one) => sum + countText(one, 'utf8Bytes'), 0)
 }

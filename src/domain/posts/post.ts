@@ -67,9 +67,26 @@ export interface MediaItem {
   altText?: string
 }
 
+/** A further post of a thread. */
+export interface Segment {
+  text: string
+  mediaItems: MediaItem[]
+}
+
+/** What a platform does that can publish no thread, or no first comment: the post is refused, its texts are joined, or it is left out. */
+export const UNSUPPORTED_POLICIES = ['refuse', 'join', 'skipPlatform'] as const
+
+export type UnsupportedPolicy = (typeof UNSUPPORTED_POLICIES)[number]
+
 export interface Content {
   text: string
   mediaItems: MediaItem[]
+  /** The posts of a thread after the first, each a reply to the one before; absent or empty without any. */
+  segments?: Segment[]
+  /** The author's comment below the published post; absent or empty without one. */
+  firstComment?: string
+  /** Absent: `refuse`. */
+  onUnsupported?: UnsupportedPolicy
 }
 
 /** Content override for one platform. Each present field replaces that of `content`. */
@@ -78,7 +95,9 @@ export type ContentOverride = Partial<Content>
 /** Result of the last visible call or of its reconciliation. */
 export type Outcome = 'none' | 'accepted' | 'refused' | 'deferred' | 'unknown'
 
-/** Internal delivery state of one platform. No API response contains it. */
+/**
+ * Internal delivery state of one platform: of its next part, where a post has several (domain/posts/parts.ts). No API response contains it.
+ */
 export interface Delivery {
   /** Idempotency key (`toDeliveryKey`); null before the first claim. */
   key: string | null
@@ -88,7 +107,7 @@ export interface Delivery {
   dueAt: Date | null
   /** Incremented by every user retry. */
   round: number
-  /** Incremented by every claim. Together with `round` it identifies the attempt that an outcome belongs to. */
+  /** Incremented by every claim. Together with `round` and the part it identifies the attempt that an outcome belongs to. */
   attempt: number
   accountId: string | null
   /** The post's `contentVersion` for which `handles` were prepared. */
@@ -119,7 +138,25 @@ export interface Delivery {
   outage: Outage | null
 }
 
-export interface PlatformStatus {
+/** A post of a thread that is published. */
+export interface PublishedPart extends Published {
+  completedAt: Date
+}
+
+/** The first comment of a published post: `pending` once a failed one is retried. Its failure is no failure of the post. */
+export type CommentStatus =
+  ({ status: 'completed' } & PublishedPart) | ({ status: 'failed' } & Cause) | { status: 'pending' }
+
+/** Why a delivery failed, or why its last attempt failed while the next one is pending. */
+export interface Cause {
+  /** A sentence for users. */
+  error: string | null
+  errorCode: FailureCode | null
+  /** The platform's own explanation of the failure; absent before the first one. */
+  platformReason?: PlatformReason | null
+}
+
+export interface PlatformStatus extends Cause {
   platform: Platform
   /** The id of the account that the user chose; absent for the default account of the platform. */
   target?: string
@@ -129,15 +166,15 @@ export interface PlatformStatus {
   accountName?: string
   server?: string
   status: DeliveryStatus
+  /** The first post of a thread, as soon as it is published. */
   platformPostId: string | null
   platformPostUrl: string | null
   /** A sentence for users about files that the platform left out of the published post; absent when it left out none. */
   warning?: string
-  /** Why the delivery failed, or why the last attempt failed while the next one is pending. A sentence for users. */
-  error: string | null
-  errorCode: FailureCode | null
-  /** The platform's own explanation of the failure; absent before the first one. */
-  platformReason?: PlatformReason | null
+  /** The published posts of a thread or of a post with a comment, in order; absent before the first one, and for all other posts. */
+  parts?: PublishedPart[]
+  /** Absent until the first comment has ended, and for posts without one. */
+  comment?: CommentStatus
   attemptCount: number
   lastAttemptAt: Date | null
   completedAt: Date | null
@@ -235,6 +272,8 @@ export interface Published {
 export interface AttemptRef {
   round: number
   attempt: number
+  /** See `toPartIndex`; absent: the first. */
+  part?: number
 }
 
 /** A pure change of a post. Returns the same object when nothing changes, and throws when the change is not allowed. */

@@ -59,7 +59,24 @@ export interface PostingRules {
   }
   /** Maximal length in code points; the adapter cuts longer descriptions. Null where the platform accepts none. */
   altText: Record<MediaKind, number | null>
+  thread: ThreadRule
 }
+
+/** How a platform publishes the further posts of a thread: as replies, as one long post, or not at all. */
+export const SEGMENT_FORMS = ['replies', 'joined', 'none'] as const
+
+/** How a platform publishes a first comment: as a reply, for which the rules of posts hold, as a comment, or not at all. */
+export const COMMENT_FORMS = ['reply', 'comment', 'none'] as const
+
+interface ThreadRule {
+  segments: (typeof SEGMENT_FORMS)[number]
+  firstComment: (typeof COMMENT_FORMS)[number]
+  /** Maximal code points of a comment. */
+  commentLength?: number
+}
+
+/** Further posts of a thread. */
+export const MAX_SEGMENTS = 25
 
 /** Maximal code points of one text on any platform: well above every platform's own limit except Tumblr's. */
 export const MAX_TEXT_LENGTH = 100_000
@@ -108,6 +125,7 @@ export const POSTING_RULES: PlatformRules = {
       video: { max: 1, types: ['video/mp4'], maxBytes: 300 * MB, seconds: { max: 600 } },
     },
     altText: { image: 2_000, video: 2_000 },
+    thread: { segments: 'replies', firstComment: 'reply' },
   },
   threads: {
     text: [{ unit: 'codePointsEmojiAsBytes', max: 500 }],
@@ -129,6 +147,7 @@ export const POSTING_RULES: PlatformRules = {
       },
     },
     altText: { image: 1_000, video: 1_000 },
+    thread: { segments: 'replies', firstComment: 'reply' },
   },
   instagram: {
     text: [{ unit: 'utf16Units', max: 2_200 }],
@@ -149,6 +168,7 @@ export const POSTING_RULES: PlatformRules = {
       },
     },
     altText: { image: 1_000, video: null },
+    thread: { segments: 'none', firstComment: 'comment', commentLength: 2_200 },
   },
   facebook: {
     text: [{ unit: 'utf16Units', max: 63_206 }],
@@ -160,6 +180,7 @@ export const POSTING_RULES: PlatformRules = {
       video: { max: 1, types: VIDEOS, maxBytes: 4_000 * MB, seconds: { max: 14_400 }, codecs: GRAPH_CODECS },
     },
     altText: { image: 1_000, video: null },
+    thread: { segments: 'none', firstComment: 'comment', commentLength: 8_000 },
   },
   mastodon: {
     text: [{ unit: 'graphemesLinksAs23', max: 500 }],
@@ -171,6 +192,7 @@ export const POSTING_RULES: PlatformRules = {
       video: { max: 1, types: VIDEOS, maxBytes: 99 * MIB, pixels: 3_840 * 2_160, frameRate: { max: 120 } },
     },
     altText: { image: 1_500, video: 1_500 },
+    thread: { segments: 'replies', firstComment: 'reply' },
   },
   tumblr: {
     // Tumblr accepts 1,000 blocks of 4,096 characters, up to a megabyte. The adapter splits long texts into blocks.
@@ -183,6 +205,7 @@ export const POSTING_RULES: PlatformRules = {
       video: { max: 1, types: VIDEOS, maxBytes: 500 * MB, seconds: { max: 600 } },
     },
     altText: { image: 4_096, video: null },
+    thread: { segments: 'joined', firstComment: 'none' },
   },
 }
 

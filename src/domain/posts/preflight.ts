@@ -22,11 +22,17 @@ import {
   type TextLimit,
   type TextUnit,
 } from './posting-rules.ts'
+import { findUnsupported, isLeftOut, toParts, type Part, type UnsupportedField } from './parts.ts'
 import type { Problem } from '../shared/service-error.ts'
 import type { ChosenAccount } from './targets.ts'
 
 /** Measurements of a post for one platform. `length` uses the platform's unit and stops at ten times `limit`. */
-export interface PlatformReport {
+export interface PlatformReport extends PartReport {
+  /** The further posts of a thread, and the first comment; absent without any. */
+  parts?: PartReport[]
+}
+
+interface PartReport {
   length: number
   limit: number
   media: number
@@ -102,21 +108,27 @@ export function preflight(
   for (const chosen of targets) {
     const { platform, target, path, isConnected, rules } = chosen
     const stated = resolveContent(post, chosen)
+    const unsupported = findUnsupportedProblems(post, chosen, stated)
+    result.errors.push(...unsupported.errors)
+    result.warnings.push(...unsupported.warnings)
+    if (isLeftOut(platform, stated)) continue
+    const parts = locateParts(post, chosen, stated)
     lists.set(toPath(post, chosen, 'mediaItems'), stated.mediaItems)
-    const content = withFacts(stated, files)
-    result.errors.push(...findContentProblems(post, chosen, content))
-    result.warnings.push(...findWarnings(post, chosen, content))
+    stated.segments?.forEach(({ mediaItems }, index) =>
+      lists.set(`${toPath(post, chosen, 'segments')}.${index}.mediaItems`, mediaItems),
+    )
+    for (const part of parts) {
+      const content = withFacts(part.content, files)
+      result.errors.push(...findContentProblems(chosen, part, content))
+      result.warnings.push(...findWarnings(chosen, part, content))
+    }
     if (!isConnected) {
       const what = target === undefined ? platformLabel(platform) : `This ${platformLabel(platform)} account`
       const message = `${what} is not connected. Connect it before the post is due.`
       result.warnings.push({ path, code: 'PLATFORM_NOT_CONNECTED', message, ...toAccountFields(chosen) })
     }
-    const [main] = rules.text
-    const report = {
-      length: measureText(content.text, main).length,
-      limit: main.max,
-      media: content.mediaItems.length,
-    }
+    const [first, ...others] = parts.map((part) => toReport(part, rules))
+    const report = { ...first!, ...(others.length > 0 && { parts: others }) }
     if (target === undefined) result.platforms[platform] = report
     else result.accounts[target] = report
   }
@@ -128,6 +140,77 @@ export function preflight(
   }
   result.warnings.push(...findUnusedOverrides(post, targets))
   return result
+}
+
+/** A part with the paths in the request of what it consists of. */
+interface LocatedPart extends Part {
+  path: Record<'text' | 'mediaItems', string>
+}
+
+/** Returns the parts of a post for an account. Those that are joined to one have the path of the first. */
+function locateParts(post: PreflightInput, chosen: PreflightTarget, stated: Content): LocatedPart[] {
+  const segments = toPath(post, chosen, 'segments')
+  return toParts(chosen.platform, stated).map((part, index): LocatedPart => {
+    if (index === 0) {
+      return { ...part, path: { text: toPath(post, chosen, 'text'), mediaItems: toPath(post, chosen, 'mediaItems') } }
+    }
+    const path = `${segments}.${index - 1}`
+    const comment = toPath(post, chosen, 'firstComment')
+    const isComment = part.kind === 'comment'
+    return {
+      ...part,
+      path: isComment
+        ? { text: comment, mediaItems: comment }
+        : { text: `${path}.text`, mediaItems: `${path}.mediaItems` },
+    }
+  })
+}
+
+function toReport({ kind, content }: Part, rules: PostingRules): PartReport {
+  const [limit] = toTextLimits(kind, rules)
+  return { length: measureText(content.text, limit).length, limit: limit.max, media: content.mediaItems.length }
+}
+
+/** A comment that is no post has a limit of its own. */
+function toTextLimits(kind: Part['kind'], { text, thread }: PostingRules): PostingRules['text'] {
+  const { commentLength: max } = thread
+  return kind === 'comment' && max !== undefined ? [{ unit: 'codePoints', max }] : text
+}
+
+const UNSUPPORTED_WORDS: Record<UnsupportedField, string> = {
+  segments: 'no threads',
+  firstComment: 'no first comments',
+}
+
+/** Returns what becomes of a thread or a comment on a platform that has none. */
+function findUnsupportedProblems(
+  post: PreflightInput,
+  chosen: PreflightTarget,
+  stated: Content,
+): Pick<Preflight, 'errors' | 'warnings'> {
+  const { platform, rules } = chosen
+  const label = platformLabel(platform)
+  const { onUnsupported = 'refuse', segments = [] } = stated
+  const about = (field: UnsupportedField, code: string, message: string): Problem => ({
+    ...{ path: toPath(post, chosen, field), code, message },
+    ...toAccountFields(chosen),
+  })
+  const found = findUnsupported(stated, rules)
+  const joined = segments.length > 0 && rules.thread.segments === 'joined'
+  const warnings = joined ? [about('segments', 'JOINED', `On ${label} the thread becomes one long post`)] : []
+  if (onUnsupported === 'refuse') {
+    const step = 'Set `onUnsupported` to `join` or `skipPlatform`, or leave it out on this platform.'
+    const errors = found.map((field) =>
+      about(field, 'NOT_SUPPORTED', `${label} has ${UNSUPPORTED_WORDS[field]}. ${step}`),
+    )
+    return { errors, warnings }
+  }
+  const [code, end] =
+    onUnsupported === 'join'
+      ? ['JOINED', 'it becomes part of the text']
+      : ['LEFT_OUT', 'the post is not published there']
+  const others = found.map((field) => about(field, code!, `${label} has ${UNSUPPORTED_WORDS[field]}: ${end}`))
+  return { errors: [], warnings: [...warnings, ...others] }
 }
 
 /** Returns what is wrong with a file, whatever the platform, and whether it refuses the post. */
@@ -180,17 +263,17 @@ export function checkContent(platform: Platform, content: KnownContent, rules: P
   return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
 }
 
-function findContentProblems(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
-  const { platform, rules } = chosen
-  const problem = (part: keyof Content, code: string, message: string): Problem => ({
-    path: toPath(post, chosen, part),
-    code,
-    message,
+function findContentProblems(chosen: PreflightTarget, { kind, path }: LocatedPart, content: KnownContent): Problem[] {
+  const { platform } = chosen
+  const rules = { ...chosen.rules, text: toTextLimits(kind, chosen.rules) }
+  const toProblem = (part: keyof LocatedPart['path'], { code, message }: Finding): Problem => ({
+    ...{ path: path[part], code, message },
     ...toAccountFields(chosen),
   })
+  const media = kind === 'comment' ? [] : checkMedia(platform, content, rules)
   return [
-    ...checkText(platform, content, rules).map(({ code, message }) => problem('text', code, message)),
-    ...checkMedia(platform, content, rules).map(({ code, message }) => problem('mediaItems', code, message)),
+    ...checkText(platform, content, rules).map((finding) => toProblem('text', finding)),
+    ...media.map((finding) => toProblem('mediaItems', finding)),
   ]
 }
 
@@ -328,52 +411,52 @@ function findExceededMediaLimit(counts: Record<MediaKind, number>, media: Postin
 }
 
 /** Returns what may be refused, or published differently from what the user wrote. */
-function findWarnings(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
+function findWarnings(chosen: PreflightTarget, part: LocatedPart, content: KnownContent): Problem[] {
   return [
-    ...findUncertainLength(post, chosen, content),
-    ...findCutAltTexts(post, chosen, content),
-    ...findLostAnimations(post, chosen, content),
-    ...findLateIndexes(post, chosen, content),
+    ...findUncertainLength(chosen, part, content),
+    ...findCutAltTexts(chosen, part, content),
+    ...findLostAnimations(chosen, part, content),
+    ...findLateIndexes(chosen, part, content),
   ]
 }
 
 /** Warns about a text that its platform may refuse although it keeps the documented limit. */
-function findUncertainLength(post: PreflightInput, chosen: PreflightTarget, { text }: KnownContent): Problem[] {
+function findUncertainLength(chosen: PreflightTarget, { path: paths }: LocatedPart, { text }: KnownContent): Problem[] {
   const { platform, rules } = chosen
   const isTooLong = ({ unit, max, linkLength }: TextLimit) => countText(text, unit, max + 1, linkLength) > max
   if (!rules.uncertainAbove || !isTooLong(rules.uncertainAbove) || rules.text.some(isTooLong)) return []
   const { unit, max } = rules.uncertainAbove
   const message = `Text has more than ${max} ${UNIT_WORDS[unit](rules.uncertainAbove)}. ${platformLabel(platform)} may count them instead of characters and refuse it. Shorten it to be safe.`
-  return [{ path: toPath(post, chosen, 'text'), code: 'TEXT_MAY_BE_TOO_LONG', message, ...toAccountFields(chosen) }]
+  return [{ path: paths.text, code: 'TEXT_MAY_BE_TOO_LONG', message, ...toAccountFields(chosen) }]
 }
 
-function findCutAltTexts(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
+function findCutAltTexts(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
     const max = chosen.rules.altText[toMediaKind(mimeType)]
     if (max === null || countText(altText, 'codePoints') <= max) return []
     const message = `The description is cut to ${max} characters on ${platformLabel(chosen.platform)}`
-    const path = `${toPath(post, chosen, 'mediaItems')}.${index}.altText`
+    const path = `${paths.mediaItems}.${index}.altText`
     return [{ path, code: 'ALT_TEXT_CUT', message, ...toAccountFields(chosen) }]
   })
 }
 
 /** No platform documents that it shows animated WebP or PNG images. */
-function findLostAnimations(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
+function findLostAnimations(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
   return content.mediaItems.flatMap((item, index) => {
     if (!item.isAnimated) return []
     const message = `${platformLabel(chosen.platform)} may show only the first frame of an animated image. Upload a video instead.`
-    const path = `${toPath(post, chosen, 'mediaItems')}.${index}`
+    const path = `${paths.mediaItems}.${index}`
     return [{ path, code: 'ANIMATION_LOST', message, ...toAccountFields(chosen) }]
   })
 }
 
 /** Cameras write the index last. Whether a platform takes such a video after all is not documented, so it is not refused here. */
-function findLateIndexes(post: PreflightInput, chosen: PreflightTarget, content: KnownContent): Problem[] {
+function findLateIndexes(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
   if (!chosen.rules.media.video.indexFirst) return []
   return content.mediaItems.flatMap(({ isIndexFirst = true }, index) => {
     if (isIndexFirst) return []
     const message = `The video has its index (moov) at the end. ${platformLabel(chosen.platform)} asks for it at the beginning and may refuse the video. Export it for the web (“fast start”) to be safe.`
-    const path = `${toPath(post, chosen, 'mediaItems')}.${index}`
+    const path = `${paths.mediaItems}.${index}`
     return [{ path, code: 'VIDEO_INDEX_LAST', message, ...toAccountFields(chosen) }]
   })
 }

@@ -1,4 +1,4 @@
-import { resolveContent } from './content.ts'
+import { listOwnMedia, resolveContent } from './content.ts'
 import { prepareLeadMs } from './posting-rules.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { PlatformStatus, Post } from './post.ts'
@@ -53,7 +53,7 @@ export function toPublishPlan(post: Post): PublishPlan | null {
 /** True for the first attempt of an immediate text. */
 function isFirstText(post: Post, entry: PlatformStatus): boolean {
   return (
-    post.scheduledAt === null && entry.delivery.attempt === 0 && resolveContent(post, entry).mediaItems.length === 0
+    post.scheduledAt === null && entry.delivery.attempt === 0 && listOwnMedia(resolveContent(post, entry)).length === 0
   )
 }
 

@@ -1,6 +1,6 @@
 import { failure } from './failure.ts'
 import { giveUp } from './delivery-moves.ts'
-import { rollUpPost, toDeliveryKey } from './post-entries.ts'
+import { rollUpPost, toDeliveryKey, toPartDueAt } from './post-entries.ts'
 import type { Delivery, Move, PlatformStatus, Post } from './post.ts'
 import { startNextRound } from './post-moves.ts'
 import { toTarget, type Target } from './targets.ts'
@@ -41,7 +41,7 @@ function toDoubtful(
   return {
     ...delivery,
     key: delivery.key ?? toDeliveryKey(post, entry),
-    dueAt: delivery.dueAt ?? dueAt,
+    dueAt: delivery.dueAt ?? toPartDueAt(dueAt, entry),
     startedAt: startedAt < dumpedAt ? startedAt : dumpedAt,
     hadUnknownOutcome: true,
     restoredAt: now,

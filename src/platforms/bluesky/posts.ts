@@ -26,9 +26,9 @@ import {
   readWrittenRecord,
   type StoredRecord,
 } from './responses.ts'
-import { toUnprovenError } from '../shared/refusals.ts'
+import { toParentGoneError, toUnprovenError } from '../shared/refusals.ts'
 import { isRefusedAs } from './errors.ts'
-import { buildRecord, hasSameContent, isVideo, POST_COLLECTION } from './record.ts'
+import { buildRecord, hasSameContent, isVideo, POST_COLLECTION, type ReplyRef, type StrongRef } from './record.ts'
 import { deriveRecordKey } from './record-key.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { findUpload, forgetUploads, saveUpload, listUploadedFiles, type StoredUpload } from './uploads.ts'
@@ -56,6 +56,7 @@ const PAGE = 100
 const MAX_PAGES = 5
 
 const FACETS = 'facets'
+const REPLY = 'reply'
 const LOOKUP_FAILURES = 'lookupFailures'
 /** Further failures to look up a mention do not hold up its post. */
 const MAX_LOOKUP_FAILURES = 2
@@ -67,6 +68,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     assertPostable(post)
     await prepareFacets(post, account, checkpoints, options)
+    await prepareReply(post, account, checkpoints, options)
     for (const [index, item] of post.content.mediaItems.entries()) {
       if (toMediaKind(item.mimeType) === 'video') await video.prepare({ item, index }, account, checkpoints, options)
       else if (!findUpload(checkpoints, index)) {
@@ -97,6 +99,33 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       if (isTransient(error)) await checkpoints.save(LOOKUP_FAILURES, String(failures + 1))
       throw error
     }
+  }
+
+  /** Stores the references to the posts that a reply continues: they contain hashes of the records. */
+  async function prepareReply(
+    { replyTo }: OutgoingPost,
+    account: Credentials,
+    checkpoints: Checkpoints,
+    options: CallOptions,
+  ) {
+    if (!replyTo || checkpoints.get(REPLY)) return
+    const { rootId, parentId } = replyTo
+    const parent = await loadReference(parentId, account, options)
+    const root = rootId === parentId ? parent : await loadReference(rootId, account, options)
+    await checkpoints.save(REPLY, JSON.stringify({ root, parent } satisfies ReplyRef))
+  }
+
+  async function loadReference(uri: string, account: Credentials, { signal }: CallOptions): Promise<StrongRef> {
+    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: uri.split('/').at(-1)! }
+    const call = { service: services.resolve(account), nsid: 'com.atproto.repo.getRecord', params }
+    try {
+      const { cid } = await xrpc.query(call, readStoredRecord, { signal })
+      if (cid !== undefined) return { uri, cid }
+    } catch (error) {
+      if (!isRefusedAs(error, 'RecordNotFound')) throw error
+      throw toParentGoneError('Bluesky', error)
+    }
+    throw new PlatformError('transient', 'Bluesky did not name the version of a post', { certain: true })
   }
 
   const isTransient = (error: unknown) => error instanceof PlatformError && error.class === 'transient'
@@ -153,7 +182,12 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const record = buildRecord(post.content, delivery.dueAt, readFacets(delivery), listUploadedFiles(post, delivery))
+    const record = buildRecord(post.content, {
+      createdAt: delivery.dueAt,
+      facets: readFacets(delivery),
+      files: listUploadedFiles(post, delivery),
+      reply: readReply(delivery),
+    })
     const input = {
       repo: account.accountId,
       collection: POST_COLLECTION,
@@ -303,6 +337,11 @@ function assertPostable({ content }: OutgoingPost): void {
     }
     return mediaItems.length > image.max ? `Bluesky accepts at most ${image.max} images in a post` : null
   }
+}
+
+function readReply(checkpoints: Checkpoints): ReplyRef | null {
+  const stored = checkpoints.get(REPLY)
+  return stored ? (JSON.parse(stored) as ReplyRef) : null
 }
 
 function readFacets(checkpoints: Checkpoints): Facet[] {

@@ -111,6 +111,7 @@ export const readWrittenRecord = responseReader(WrittenRecord)
 /** https://docs.bsky.app/docs/api/com-atproto-repo-get-record */
 const StoredRecord = Type.Object({
   uri: Type.String({ pattern: '^at://' }),
+  cid: Type.Optional(Type.String()),
   value: Type.Object({ text: Type.Optional(Type.Unknown()), createdAt: Type.Optional(Type.Unknown()) }),
 })
 export type StoredRecord = Static<typeof StoredRecord>

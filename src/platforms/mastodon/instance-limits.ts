@@ -106,6 +106,7 @@ function toInstanceLimits(statements: InstanceStatements): InstanceLimits {
   const imageTypes = mediaTypes ? image.types.filter((type) => mediaTypes.includes(type)) : image.types
   return {
     rules: {
+      ...defaults,
       text: [toTextLimit(isMastodon, statements)],
       media: {
         ...defaults.media,

@@ -16,7 +16,7 @@ import { assertPostable } from '../shared/postable.ts'
 import { readStatus, type Status } from './responses.ts'
 import type { Api } from './api.ts'
 import type { ApplicationName } from './application-name.ts'
-import { isRefusedAs, isRefusedWith, toUnprovenError } from '../shared/refusals.ts'
+import { isRefusedAs, isRefusedWith, toParentGoneError, toUnprovenError } from '../shared/refusals.ts'
 import type { createInstanceLimits } from './instance-limits.ts'
 import { describeMissingFiles, listUploadedIds, type createMedia } from './media.ts'
 import type { createSearch } from './search.ts'
@@ -42,8 +42,18 @@ export function createPosts(deps: PostDeps) {
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     const instance = await limits(options)
     assertPostable('mastodon', post.content, instance.rules)
+    if (post.replyTo) await assertParent(post.replyTo.parentId, account, options)
     await media.prepare(post, account, checkpoints, { ...options, limits: instance })
     api.warm()
+  }
+
+  /** The 404 of a reply to a missing status would leave open whether it was published. @throws PlatformError when it is missing */
+  async function assertParent(id: string, { accessToken: token }: Credentials, { signal }: CallOptions): Promise<void> {
+    try {
+      await api.get(`/api/v1/statuses/${encodeURIComponent(id)}`, {}, readStatus, { token, signal })
+    } catch (error) {
+      throw isRefusedAs(error, 'missing') ? toParentGoneError('Mastodon', error) : error
+    }
   }
 
   async function publish(
@@ -52,7 +62,8 @@ export function createPosts(deps: PostDeps) {
     delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const status = { status: post.content.text, media_ids: listUploadedIds(post, delivery) }
+    const reply = post.replyTo && { in_reply_to_id: post.replyTo.parentId }
+    const status = { status: post.content.text, media_ids: listUploadedIds(post, delivery), ...reply }
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs, publisher: account.accountId }
     try {
       const { body } = await api.post(

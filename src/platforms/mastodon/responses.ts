@@ -58,6 +58,8 @@ const Status = Type.Object({
   /** HTML. */
   content: Type.String(),
   url: nullable(Type.String()),
+  /** Absent on servers that do not report it. */
+  in_reply_to_id: nullable(Type.String()),
   reblog: Type.Optional(Type.Unknown()),
   /** The application that published it, by its registered name. */
   application: nullable(Application),

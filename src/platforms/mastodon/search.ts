@@ -1,4 +1,4 @@
-import type { Content } from '../../domain/posts/post.ts'
+import type { Segment } from '../../domain/posts/post.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
 import { listSince } from '../shared/list-since.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
@@ -47,7 +47,8 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     const candidates: Status[] = []
     const ourName = statuses.length > 0 ? await application.find(account, options) : null
     for (const status of statuses) {
-      if (mayBeOwnStatus(status, ourName) && !(await options.isTaken(status.id))) candidates.push(status)
+      if (mayBeOwnStatus(status, ourName) && hasParent(status, post) && !(await options.isTaken(status.id)))
+        candidates.push(status)
     }
     // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
     const oldestFirst = candidates.toReversed()
@@ -138,13 +139,18 @@ function mayBeOwnStatus({ application }: Status, ourName: string | null): boolea
   return ourName === null || !application || application.name === ourName
 }
 
+/** Tells the parts of a thread apart. */
+function hasParent({ in_reply_to_id: parentId }: Status, { replyTo }: OutgoingPost): boolean {
+  return parentId === undefined || parentId === (replyTo?.parentId ?? null)
+}
+
 /** Mastodon trims texts and changes nothing else. */
 function normalizeText(text: string): string {
   return text.replace(/\r\n?/g, '\n').trim()
 }
 
 /** Compares displayed texts, without white space that HTML may have changed and without the servers of mentions. */
-function isShownAs({ content }: Status, { text }: Content): boolean {
+function isShownAs({ content }: Status, { text }: Segment): boolean {
   return toComparable(toPlainText(content)) === toComparable(text)
 }
 
@@ -152,7 +158,7 @@ function isShownAs({ content }: Status, { text }: Content): boolean {
 const HIDING_MARKUP = /\]\(|\$\[|</
 
 /** Returns whether a status may show this text although `isShownAs` finds a difference. */
-function mayShow({ content, edited_at }: Status, { text }: Content): boolean {
+function mayShow({ content, edited_at }: Status, { text }: Segment): boolean {
   if (edited_at !== null || HIDING_MARKUP.test(text)) return true
   return !hasDifferentWords(toComparable(toPlainText(content)), toComparable(text))
 }

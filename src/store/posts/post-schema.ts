@@ -2,7 +2,14 @@ import { Schema } from 'mongoose'
 import { EVENT_TYPES } from '../../domain/events/events.ts'
 import type { NotifiedEvent } from '../../domain/notifications/post-notifications.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
-import { DELIVERY_STATUSES, POST_CLIENTS, POST_SOURCES, POST_STATUSES, type Post } from '../../domain/posts/post.ts'
+import {
+  DELIVERY_STATUSES,
+  POST_CLIENTS,
+  POST_SOURCES,
+  POST_STATUSES,
+  UNSUPPORTED_POLICIES,
+  type Post,
+} from '../../domain/posts/post.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
@@ -33,8 +40,15 @@ const mediaItemSchema = new Schema(
   subdocumentOptions,
 )
 
+const segmentFields = { text: String, mediaItems: { type: [mediaItemSchema], default: undefined } }
+
 const contentSchema = new Schema(
-  { text: String, mediaItems: { type: [mediaItemSchema], default: undefined } },
+  {
+    ...segmentFields,
+    segments: { type: [new Schema(segmentFields, subdocumentOptions)], default: undefined },
+    firstComment: String,
+    onUnsupported: { type: String, enum: UNSUPPORTED_POLICIES },
+  },
   subdocumentOptions,
 )
 
@@ -71,6 +85,16 @@ const deliverySchema = new Schema(
 
 const platformReasonSchema = new Schema({ code: nullable(String), text: nullable(String) }, subdocumentOptions)
 
+const partSchema = new Schema(
+  {
+    platformPostId: required(String),
+    platformPostUrl: required(String),
+    warning: { type: String, default: undefined },
+    completedAt: required(Date),
+  },
+  subdocumentOptions,
+)
+
 const platformStatusSchema = new Schema(
   {
     platform: { type: String, enum: PLATFORMS, required: true },
@@ -85,6 +109,8 @@ const platformStatusSchema = new Schema(
     error: nullable(String),
     errorCode: nullable(String),
     platformReason: nullable(platformReasonSchema),
+    parts: { type: [partSchema], default: undefined },
+    comment: { type: Schema.Types.Mixed, default: undefined },
     attemptCount: required(Number),
     lastAttemptAt: nullable(Date),
     completedAt: nullable(Date),

@@ -42,7 +42,10 @@ export interface MediaUses {
 const MAX_LISTED_USES = 20
 
 /** The paths under which a post names media. */
-const MEDIA_PATHS = ['content.mediaItems', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.mediaItems`)]
+const MEDIA_PATHS = ['content', ...PLATFORMS.map((name) => `platformSpecificContent.${name}`)].flatMap((path) => [
+  `${path}.mediaItems`,
+  `${path}.segments.mediaItems`,
+])
 
 /** Stores posts. Stored posts change only through `transition`. Each change stores its events with the post, for the relay to the feed. */
 export function createPostStore(

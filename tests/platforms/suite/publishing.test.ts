@@ -84,8 +84,8 @@ onEveryPlatform((subject) => {
     const account = await world().newAccount()
     const [{ max }] = rules.text
     const ofLength = async (length: number) => {
-      const { postId, content } = await post('')
-      return { postId, content: { ...content, text: 'x'.repeat(length) } }
+      const { content, ...outgoing } = await post('')
+      return { ...outgoing, content: { ...content, text: 'x'.repeat(length) } }
     }
     const published = await publish(await ofLength(max), account)
     expect((await shown(published))!.text.replaceAll('\n', '')).toHaveLength(max)

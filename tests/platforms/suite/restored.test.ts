@@ -41,7 +41,7 @@ onEveryPlatform((subject) => {
 
   it('a post without a text leaves a restored delivery undecidable', async () => {
     const account = await world().newAccount()
-    const outgoing = { postId: 'p', content: { text: '', mediaItems: [await image()] } }
+    const outgoing = { ...(await post('')), content: { text: '', mediaItems: [await image()] } }
     expect(await reconcile(outgoing, account, restoredDelivery(), isRestored)).toBe('absent')
     await publish(outgoing, account)
     expect(await reconcile(outgoing, account, restoredDelivery(), isRestored)).toBe('undecidable')

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_POST_ACCOUNTS } from '../../../domain/accounts/selection.ts'
-import { NAMED_CLIENTS } from '../../../domain/posts/post.ts'
+import { NAMED_CLIENTS, UNSUPPORTED_POLICIES } from '../../../domain/posts/post.ts'
 import { PAST_TIMES } from '../../../domain/posts/preflight.ts'
-import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
+import { MAX_MEDIA_ITEMS, MAX_SEGMENTS, MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
 import { PLATFORMS } from '../../../domain/shared/platforms.ts'
 import { IfMatchHeader } from '../../shared/etags.ts'
 import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
@@ -21,10 +21,36 @@ const mediaItemsInput = Type.Array(MediaItemInput, {
 
 const textInput = Type.String({ maxLength: MAX_TEXT_LENGTH, examples: ['Good morning, everyone'] })
 
-const OverrideInput = Type.Object(
+const SegmentInput = Type.Object(
   { text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) },
-  { title: 'OverrideInput' },
+  { title: 'SegmentInput' },
 )
+
+/** What a content may have beside its text. */
+const contentFields = {
+  mediaItems: Type.Optional(mediaItemsInput),
+  segments: Type.Optional(
+    Type.Array(SegmentInput, {
+      maxItems: MAX_SEGMENTS,
+      description: `Further posts of a thread, each a reply to the one before; at most ${MAX_SEGMENTS}`,
+      examples: [[{ text: 'Second post of the thread' }]],
+    }),
+  ),
+  firstComment: Type.Optional(
+    Type.String({
+      maxLength: MAX_TEXT_LENGTH,
+      description: 'A comment or reply of yours below the published post. Its failure is no failure of the post.',
+    }),
+  ),
+  onUnsupported: Type.Optional(
+    stringEnum(UNSUPPORTED_POLICIES, {
+      description:
+        'On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`',
+    }),
+  ),
+}
+
+const OverrideInput = Type.Object({ text: Type.Optional(textInput), ...contentFields }, { title: 'OverrideInput' })
 
 /** Rejects unknown platforms instead of dropping them: a mistyped name would silently publish the wrong text. */
 const OverridesInput = Type.Partial(
@@ -93,7 +119,7 @@ const correlationId = Type.String({
 })
 
 const wholePost = {
-  content: Type.Object({ text: textInput, mediaItems: Type.Optional(mediaItemsInput) }),
+  content: Type.Object({ text: textInput, ...contentFields }),
   selectedPlatforms: Type.Optional(selectedPlatforms),
   selectedAccounts: Type.Optional(selectedAccounts),
   selectedGroups: Type.Optional(selectedGroups),
@@ -130,7 +156,7 @@ export const ReplacePostBody = Type.Object(wholePost, { title: 'ReplacePost', ex
 
 export const PatchPostBody = Type.Partial(
   Type.Object({
-    content: Type.Object({ text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) }),
+    content: Type.Object({ text: Type.Optional(textInput), ...contentFields }),
     selectedPlatforms,
     selectedAccounts,
     selectedGroups,
@@ -177,14 +203,19 @@ const Report = Type.Object({
   media: Type.Integer({ description: 'Number of media items' }),
 })
 
+const PlatformReport = Type.Object({
+  ...Report.properties,
+  parts: Type.Optional(Type.Array(Report, { description: 'Further posts of a thread, and the first comment' })),
+})
+
 export const ValidationReport = Type.Object(
   {
     valid: Type.Boolean(),
     errors: Type.Array(ProblemSchema),
     warnings: Type.Array(ProblemSchema),
-    platforms: Type.Record(Type.String(), Report),
+    platforms: Type.Record(Type.String(), PlatformReport),
     accounts: Type.Optional(
-      Type.Record(Type.String(), Report, { description: 'By id, of selected accounts and groups' }),
+      Type.Record(Type.String(), PlatformReport, { description: 'By id, of selected accounts and groups' }),
     ),
   },
   { title: 'ValidationReport' },

@@ -1,6 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { FAILURE_CODES, type FailureCode } from '../../../domain/posts/failure.ts'
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../domain/posts/post.ts'
+import {
+  DELIVERY_STATUSES,
+  UNSUPPORTED_POLICIES,
+  type DeliveryStatus,
+  type UnsupportedPolicy,
+} from '../../../domain/posts/post.ts'
 import { ETagField } from '../../shared/etags.ts'
 import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ErrorBodySchema, ProblemSchema } from '../../shared/schemas/envelope.ts'
@@ -15,7 +20,33 @@ const MediaItem = Type.Object(
   { title: 'MediaItem' },
 )
 
-const Content = Type.Object({ text: Type.String(), mediaItems: Type.Array(MediaItem) }, { title: 'PostContent' })
+const segmentFields = { text: Type.String(), mediaItems: Type.Array(MediaItem) }
+
+const Content = Type.Object(
+  {
+    ...segmentFields,
+    segments: Type.Optional(
+      Type.Array(Type.Object(segmentFields, { title: 'PostSegment' }), { description: 'Further posts of the thread' }),
+    ),
+    firstComment: Type.Optional(Type.String()),
+    onUnsupported: Type.Optional(stringEnum<UnsupportedPolicy>(UNSUPPORTED_POLICIES)),
+  },
+  { title: 'PostContent' },
+)
+
+const PostPart = Type.Object(
+  {
+    kind: stringEnum(['post', 'comment'] as const),
+    status: stringEnum<DeliveryStatus>(DELIVERY_STATUSES, { title: 'DeliveryStatus' }),
+    platformPostId: nullable(Type.String()),
+    platformPostUrl: nullable(Type.String()),
+    warning: Type.Optional(Type.String()),
+    error: nullable(Type.String({ description: 'Why it was not published' })),
+    errorCode: nullable(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+    completedAt: nullable(Instant),
+  },
+  { title: 'PostPart' },
+)
 
 export const PlatformStatusSchema = Type.Object(
   {
@@ -41,6 +72,12 @@ export const PlatformStatusSchema = Type.Object(
       Type.Unsafe<string>({
         ...Instant,
         description: 'When a waiting delivery is attempted or reconciled again; null when it is not waiting',
+      }),
+    ),
+    parts: Type.Optional(
+      Type.Array(PostPart, {
+        description:
+          'The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first.',
       }),
     ),
     attemptCount: Type.Integer(),
@@ -162,4 +199,5 @@ export const RetriedPost = Type.Object({
 })
 
 export type PostView = Static<typeof PostSchema>
+export type PostPartView = Static<typeof PostPart>
 export type PlatformStatusView = Static<typeof PlatformStatusSchema>

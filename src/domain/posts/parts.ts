@@ -1,0 +1,67 @@
+import type { Platform } from '../shared/platforms.ts'
+import type { Content, PlatformStatus, Segment } from './post.ts'
+import { POSTING_RULES, type PostingRules } from './posting-rules.ts'
+
+/** One of the posts that a post becomes on a platform, or the comment below it. Parts are published one after the other. */
+export interface Part {
+  kind: 'post' | 'comment'
+  content: Segment
+}
+
+/** The fields of a content that some platforms cannot publish. */
+export type UnsupportedField = 'segments' | 'firstComment'
+
+/**
+ * Returns the parts of a post on a platform, in the order of their publication: at least one, the comment last. Each part after the first is a
+ * reply to the one before.
+ */
+export function toParts(platform: Platform, content: Content): Part[] {
+  const { thread } = POSTING_RULES[platform]
+  const { segments = [] } = content
+  const isThread = thread.segments === 'replies'
+  const posts = isThread ? [toSegment(content), ...segments] : [join(content, thread)]
+  const isCommented = hasComment(content) && thread.firstComment !== 'none'
+  return [
+    ...posts.map((one): Part => ({ kind: 'post', content: one })),
+    ...(isCommented ? [{ kind: 'comment' as const, content: { text: content.firstComment!, mediaItems: [] } }] : []),
+  ]
+}
+
+/** Returns the fields of a content that its platform does not publish, unless its author lets them be joined to the text. */
+export function findUnsupported(
+  content: Pick<Content, 'segments' | 'firstComment'>,
+  { thread }: Pick<PostingRules, 'thread'>,
+): UnsupportedField[] {
+  const { segments = [] } = content
+  return [
+    ...(segments.length > 0 && thread.segments === 'none' ? (['segments'] as const) : []),
+    ...(hasComment(content) && thread.firstComment === 'none' ? (['firstComment'] as const) : []),
+  ]
+}
+
+/** Returns whether the author leaves a platform out that cannot publish the content. */
+export function isLeftOut(platform: Platform, content: Content): boolean {
+  return content.onUnsupported === 'skipPlatform' && findUnsupported(content, POSTING_RULES[platform]).length > 0
+}
+
+/** Returns the part that the delivery of an entry is about: the first that is not published. */
+export function toPartIndex({ parts = [] }: Pick<PlatformStatus, 'parts'>): number {
+  return parts.length
+}
+
+function toSegment({ text, mediaItems }: Segment): Segment {
+  return { text, mediaItems }
+}
+
+const hasComment = ({ firstComment = '' }: Pick<Content, 'firstComment'>): boolean => firstComment.trim() !== ''
+
+/** Makes one post of a thread, with the comment where the platform takes none. */
+function join(content: Content, { firstComment: form }: PostingRules['thread']): Segment {
+  const { text, mediaItems, segments = [], firstComment = '' } = content
+  const texts = [...segments.map((one) => one.text), ...(form === 'none' ? [firstComment] : [])]
+  const further = texts.map((one) => one.trim()).filter((one) => one !== '')
+  return {
+    text: further.length === 0 ? text : [text.trim(), ...further].filter((one) => one !== '').join('\n\n'),
+    mediaItems: [...mediaItems, ...segments.flatMap((one) => one.mediaItems)],
+  }
+}
