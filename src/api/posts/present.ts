@@ -181,7 +181,7 @@ function presentContent(content: Content): PostView['content'] {
   return { ...presentOverride(content), text: content.text, mediaItems: content.mediaItems.map(presentMediaItem) }
 }
 
-function presentOverride({ text, mediaItems, segments, firstComment, onUnsupported }: ContentOverride) {
+function presentOverride({ text, mediaItems, segments, firstComment, onUnsupported, options }: ContentOverride) {
   return {
     ...(text !== undefined && { text }),
     ...(mediaItems && { mediaItems: mediaItems.map(presentMediaItem) }),
@@ -193,6 +193,7 @@ function presentOverride({ text, mediaItems, segments, firstComment, onUnsupport
     }),
     ...(firstComment !== undefined && { firstComment }),
     ...(onUnsupported !== undefined && { onUnsupported }),
+    ...(options && { options }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FailureCode } from './failure.ts'
+import type { PlatformOptions } from './options.ts'
 import type { Outage } from './outages.ts'
 import type { PlatformReason } from './platform-reason.ts'
 import type { Platform } from '../shared/platforms.ts'
@@ -87,6 +88,7 @@ export interface Content {
   firstComment?: string
   /** Absent: `refuse`. */
   onUnsupported?: UnsupportedPolicy
+  options?: PlatformOptions
 }
 
 /** Content override for one platform. Each present field replaces that of `content`. */

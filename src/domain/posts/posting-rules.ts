@@ -1,4 +1,5 @@
 import { shortenForMastodon } from './mastodon-length.ts'
+import type { PollRule } from './options.ts'
 import { findAllLinks } from '../shared/links.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem } from './post.ts'
@@ -60,6 +61,8 @@ export interface PostingRules {
   /** Maximal length in code points; the adapter cuts longer descriptions. Null where the platform accepts none. */
   altText: Record<MediaKind, number | null>
   thread: ThreadRule
+  /** Absent where posts have no polls. */
+  poll?: PollRule
 }
 
 /** How a platform publishes the further posts of a thread: as replies, as one long post, or not at all. */
@@ -193,6 +196,8 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_500, video: 1_500 },
     thread: { segments: 'replies', firstComment: 'reply' },
+    // https://docs.joinmastodon.org/methods/statuses/#form-data-parameters and the defaults of `configuration.polls`.
+    poll: { options: { min: 2, max: 4 }, optionLength: 50, expiresIn: { min: 300, max: 2_629_746 } },
   },
   tumblr: {
     // Tumblr accepts 1,000 blocks of 4,096 characters, up to a megabyte. The adapter splits long texts into blocks.

@@ -22,6 +22,7 @@ import {
   type TextLimit,
   type TextUnit,
 } from './posting-rules.ts'
+import { findOptionProblems, toMeasuredText } from './options.ts'
 import { findUnsupported, isLeftOut, toParts, type Part, type UnsupportedField } from './parts.ts'
 import type { Problem } from '../shared/service-error.ts'
 import type { ChosenAccount } from './targets.ts'
@@ -117,8 +118,14 @@ export function preflight(
     stated.segments?.forEach(({ mediaItems }, index) =>
       lists.set(`${toPath(post, chosen, 'segments')}.${index}.mediaItems`, mediaItems),
     )
+    const found = findOptionProblems(platform, { ...stated, ...parts[0]!.content }, rules)
+    const options = toPath(post, chosen, 'options')
+    result.errors.push(...found.map((one) => ({ ...one, path: `${options}.${one.path}`, ...toAccountFields(chosen) })))
     for (const part of parts) {
-      const content = withFacts(part.content, files)
+      const content = withFacts(
+        { ...part.content, text: toMeasuredText(platform, part.content.text, stated.options) },
+        files,
+      )
       result.errors.push(...findContentProblems(chosen, part, content))
       result.warnings.push(...findWarnings(chosen, part, content))
     }
@@ -127,7 +134,7 @@ export function preflight(
       const message = `${what} is not connected. Connect it before the post is due.`
       result.warnings.push({ path, code: 'PLATFORM_NOT_CONNECTED', message, ...toAccountFields(chosen) })
     }
-    const [first, ...others] = parts.map((part) => toReport(part, rules))
+    const [first, ...others] = parts.map((part) => toReport(chosen, part, stated))
     const report = { ...first!, ...(others.length > 0 && { parts: others }) }
     if (target === undefined) result.platforms[platform] = report
     else result.accounts[target] = report
@@ -166,9 +173,10 @@ function locateParts(post: PreflightInput, chosen: PreflightTarget, stated: Cont
   })
 }
 
-function toReport({ kind, content }: Part, rules: PostingRules): PartReport {
+function toReport({ platform, rules }: PreflightTarget, { kind, content }: Part, { options }: Content): PartReport {
   const [limit] = toTextLimits(kind, rules)
-  return { length: measureText(content.text, limit).length, limit: limit.max, media: content.mediaItems.length }
+  const text = toMeasuredText(platform, content.text, options)
+  return { length: measureText(text, limit).length, limit: limit.max, media: content.mediaItems.length }
 }
 
 /** A comment that is no post has a limit of its own. */

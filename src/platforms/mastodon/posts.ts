@@ -1,4 +1,5 @@
 import { isWebUrl } from '../../domain/shared/links.ts'
+import { toMeasuredText } from '../../domain/posts/options.ts'
 import type { Published } from '../../domain/posts/post.ts'
 import { CALL_LIMITS } from '../../domain/quotas/limits.ts'
 import type {
@@ -41,7 +42,8 @@ export function createPosts(deps: PostDeps) {
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     const instance = await limits(options)
-    assertPostable('mastodon', post.content, instance.rules)
+    const text = toMeasuredText('mastodon', post.content.text, post.options)
+    assertPostable('mastodon', { ...post.content, text }, instance.rules)
     if (post.replyTo) await assertParent(post.replyTo.parentId, account, options)
     await media.prepare(post, account, checkpoints, { ...options, limits: instance })
     api.warm()
@@ -62,8 +64,11 @@ export function createPosts(deps: PostDeps) {
     delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const reply = post.replyTo && { in_reply_to_id: post.replyTo.parentId }
-    const status = { status: post.content.text, media_ids: listUploadedIds(post, delivery), ...reply }
+    const status = {
+      ...{ status: post.content.text, media_ids: listUploadedIds(post, delivery) },
+      ...(post.replyTo && { in_reply_to_id: post.replyTo.parentId }),
+      ...toOptionFields(post),
+    }
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs, publisher: account.accountId }
     try {
       const { body } = await api.post(
@@ -140,4 +145,22 @@ export function createPosts(deps: PostDeps) {
   }
 
   return { prepare, publish, reconcile }
+}
+
+/** https://docs.joinmastodon.org/methods/statuses/#form-data-parameters */
+function toOptionFields({ options: { mastodon = {} }, replyTo }: OutgoingPost) {
+  const { visibility, spoilerText, sensitive, language, poll } = mastodon
+  return {
+    ...(visibility !== undefined && { visibility }),
+    ...(spoilerText && { spoiler_text: spoilerText }),
+    ...(sensitive !== undefined && { sensitive }),
+    ...(language !== undefined && { language }),
+    ...(poll &&
+      !replyTo && {
+        poll: {
+          ...{ options: poll.options, expires_in: poll.expiresIn },
+          ...{ multiple: poll.multiple ?? false, hide_totals: poll.hideTotals ?? false },
+        },
+      }),
+  }
 }

@@ -48,6 +48,7 @@ const contentSchema = new Schema(
     segments: { type: [new Schema(segmentFields, subdocumentOptions)], default: undefined },
     firstComment: String,
     onUnsupported: { type: String, enum: UNSUPPORTED_POLICIES },
+    options: { type: Schema.Types.Mixed, default: undefined },
   },
   subdocumentOptions,
 )

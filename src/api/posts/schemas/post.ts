@@ -10,6 +10,7 @@ import { ETagField } from '../../shared/etags.ts'
 import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ErrorBodySchema, ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
+import { Options } from './options.ts'
 import { Client, DueAt, EXAMPLE_POST_ID, mediaItemFields, Source, Status } from './fields.ts'
 
 const MediaItem = Type.Object(
@@ -30,6 +31,7 @@ const Content = Type.Object(
     ),
     firstComment: Type.Optional(Type.String()),
     onUnsupported: Type.Optional(stringEnum<UnsupportedPolicy>(UNSUPPORTED_POLICIES)),
+    options: Type.Optional(Options),
   },
   { title: 'PostContent' },
 )
