@@ -190,6 +190,11 @@ export interface PlatformAdapter {
    */
   discard?(checkpoints: Pick<Checkpoints, 'get'>, account: Credentials, options: CallOptions): Promise<void>
   /**
+   * Removes a published post, reply or comment of the account. Succeeds when it is already gone, so it can be repeated. Absent on platforms
+   * that let no program do it.
+   */
+  remove?(platformPostId: string, account: Credentials, options: CallOptions): Promise<void>
+  /**
    * Deadline of the visible call in milliseconds, if it differs from the default: some platforms fetch a whole file
    * within it.
    */

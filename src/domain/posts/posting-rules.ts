@@ -61,6 +61,8 @@ export interface PostingRules {
   /** Maximal length in code points; the adapter cuts longer descriptions. Null where the platform accepts none. */
   altText: Record<MediaKind, number | null>
   thread: ThreadRule
+  /** Whether programs can remove published posts. */
+  removable: boolean
   /** Absent where posts have no polls. */
   poll?: PollRule
 }
@@ -129,6 +131,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 2_000, video: 2_000 },
     thread: { segments: 'replies', firstComment: 'reply' },
+    removable: true,
   },
   threads: {
     text: [{ unit: 'codePointsEmojiAsBytes', max: 500 }],
@@ -151,6 +154,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_000, video: 1_000 },
     thread: { segments: 'replies', firstComment: 'reply' },
+    removable: true,
   },
   instagram: {
     text: [{ unit: 'utf16Units', max: 2_200 }],
@@ -172,6 +176,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_000, video: null },
     thread: { segments: 'none', firstComment: 'comment', commentLength: 2_200 },
+    removable: false,
   },
   facebook: {
     text: [{ unit: 'utf16Units', max: 63_206 }],
@@ -184,6 +189,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_000, video: null },
     thread: { segments: 'none', firstComment: 'comment', commentLength: 8_000 },
+    removable: true,
   },
   mastodon: {
     text: [{ unit: 'graphemesLinksAs23', max: 500 }],
@@ -196,6 +202,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_500, video: 1_500 },
     thread: { segments: 'replies', firstComment: 'reply' },
+    removable: true,
     // https://docs.joinmastodon.org/methods/statuses/#form-data-parameters and the defaults of `configuration.polls`.
     poll: { options: { min: 2, max: 4 }, optionLength: 50, expiresIn: { min: 300, max: 2_629_746 } },
   },
@@ -211,6 +218,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 4_096, video: null },
     thread: { segments: 'joined', firstComment: 'none' },
+    removable: true,
   },
 }
 

@@ -15,6 +15,7 @@ import type {
   SearchOptions,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
+import { ignoreBody } from '../shared/calls.ts'
 import { listSince } from '../shared/list-since.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { searchRestored } from '../shared/restored-search.ts'
@@ -379,6 +380,17 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     return isComplete ? found : null
   }
 
+  /** Deleting a record that does not exist succeeds. */
+  async function remove(uri: string, account: Credentials, { signal }: CallOptions): Promise<void> {
+    const rkey = uri.split('/').at(-1)!
+    const call = {
+      service: services.resolve(account),
+      nsid: 'com.atproto.repo.deleteRecord',
+      input: { repo: account.accountId, collection: POST_COLLECTION, rkey },
+    }
+    await xrpc.procedure(call, ignoreBody, { ...asAccount(account), signal })
+  }
+
   /** A URL with the DID stays valid when the account changes its handle. */
   function toPublished(uri: string): Published {
     const [did, , key] = uri.replace('at://', '').split('/')
@@ -390,7 +402,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     await Promise.all([import('./facets.ts'), warmUpImages()])
   }
 
-  return { warmUp, prepare, publish, reconcile }
+  return { warmUp, prepare, publish, reconcile, remove }
 }
 
 function assertPostable({ content }: OutgoingPost): void {

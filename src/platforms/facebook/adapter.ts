@@ -5,6 +5,7 @@ import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.
 import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
+import { removePost } from '../shared/graph/remove-post.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createPulledMedia } from '../shared/pulled-media.ts'
 import type { InFlightTimes } from '../shared/in-flight.ts'
@@ -94,6 +95,7 @@ export function createFacebook(options: FacebookOptions) {
     ...posts,
     ...accounts,
     ...metrics,
+    remove: (id, account, { signal }) => removePost(api, id, { account, permission: 'pages_manage_posts', signal }),
     warmUp: media.warmUp,
   }
   const redirect: RedirectConnect = connect

@@ -130,6 +130,14 @@ export function createPosts(deps: PostDeps) {
     return toPublished(found, post, account)
   }
 
+  async function remove(id: string, { accessToken: token }: Credentials, { signal }: CallOptions): Promise<void> {
+    try {
+      await api.delete(`/api/v1/statuses/${encodeURIComponent(id)}`, { token, signal })
+    } catch (error) {
+      if (!isRefusedAs(error, 'missing')) throw error
+    }
+  }
+
   function toPublished(
     { id, url, media_attachments: files }: Status,
     post: OutgoingPost,
@@ -144,7 +152,7 @@ export function createPosts(deps: PostDeps) {
     }
   }
 
-  return { prepare, publish, reconcile }
+  return { prepare, publish, reconcile, remove }
 }
 
 /** https://docs.joinmastodon.org/methods/statuses/#form-data-parameters */

@@ -5,6 +5,7 @@ import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
 import { toPublicationQuota } from '../shared/quota-subjects.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
+import { removePost } from '../shared/graph/remove-post.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { threadsDialect } from './container-dialect.ts'
@@ -72,6 +73,8 @@ export function createThreads({
     ...posts,
     ...accounts,
     ...metrics,
+    // https://developers.facebook.com/documentation/threads/delete-posts
+    remove: (id, account, { signal }) => removePost(api, id, { account, permission: 'threads_delete', signal }),
     publicationQuota: ({ accountId }) => toPublicationQuota('threads', accountId),
   }
   const redirect: RedirectConnect = connect

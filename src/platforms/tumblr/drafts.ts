@@ -77,7 +77,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
       const id = await createDraft(post, account, options)
       await saveDraft(
         () => checkpoints.save(DRAFT, id),
-        (deletion) => deleteDraft(id, account, deletion),
+        (deletion) => deletePost(id, account, deletion),
       )
     }
     if (content.mediaItems.length > 0 && !checkpoints.get(MEDIA)) {
@@ -106,7 +106,8 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     return (await to.send(call, readCreated, options)).id
   }
 
-  async function deleteDraft(id: string, account: Credentials, { signal }: CallOptions): Promise<void> {
+  /** Deletes a draft or a published post. Succeeds when it is gone. */
+  async function deletePost(id: string, account: Credentials, { signal }: CallOptions): Promise<void> {
     const call = { method: 'POST', path: toBlogPath(account, 'post/delete'), fields: { id } } as const
     await api.send(call, ignoreBody, { token: toTokenPair(account), signal }).catch((error: unknown) => {
       if (!isRefusedAs(error, 'missing')) throw error
@@ -167,6 +168,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
 
   return {
     prepare,
+    remove: deletePost,
 
     /**
      * Returns the draft's id and the body that publishes it.
@@ -187,7 +189,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
 
     async discard(checkpoints: Pick<Checkpoints, 'get'>, account: Credentials, options: CallOptions): Promise<void> {
       const id = checkpoints.get(DRAFT)
-      if (id) await deleteDraft(id, account, options)
+      if (id) await deletePost(id, account, options)
     },
 
     /** Makes the next preparation create the draft again. */

@@ -180,8 +180,8 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     return { platformPostId: id, platformPostUrl: `${wwwUrl}/${handle}/${id}` }
   }
 
-  const { prepare, discard, warmUp } = drafts
-  return { prepare, discard, warmUp, publish, reconcile }
+  const { prepare, discard, warmUp, remove } = drafts
+  return { prepare, discard, warmUp, publish, reconcile, remove }
 }
 
 const toText = ({ content = [] }: Post): string => content.flatMap(({ text }) => text ?? []).join(' ')

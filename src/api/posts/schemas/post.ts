@@ -82,6 +82,19 @@ export const PlatformStatusSchema = Type.Object(
           'The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first.',
       }),
     ),
+    removal: Type.Optional(
+      Type.Object(
+        {
+          status: stringEnum(['pending', 'completed', 'failed'] as const),
+          requestedAt: Instant,
+          requestedBy: Type.String({ description: 'Id of the user, or of the API key after `key:`' }),
+          completedAt: nullable(Instant),
+          error: nullable(Type.String({ description: 'Why the post is still on the platform, and what to do' })),
+          errorCode: nullable(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+        },
+        { title: 'Removal', description: 'The last request to remove the published post' },
+      ),
+    ),
     attemptCount: Type.Integer(),
     lastAttemptAt: nullable(Instant),
     completedAt: nullable(Instant),
@@ -171,6 +184,11 @@ export const PostConflict = Type.Object(
     post: Type.Optional({ ...PostSchema, description: 'The post as it is now, unless it was deleted' }),
   },
   { title: 'PostConflict' },
+)
+
+export const TakenBackPost = Type.Object(
+  { postId: Type.String(), status: Status, platformStatuses: Type.Array(PlatformStatusSchema) },
+  { title: 'TakenBackPost' },
 )
 
 export const DeletedPost = Type.Object({ postId: Type.String() })
