@@ -34,7 +34,7 @@ const READ_BACK_TIMEOUT_MS = 2 * SECOND
 /** Publishes drafts, or directly where the page refuses them, and reconciles unknown outcomes. */
 export function createPosts({ drafts, direct, search, webUrl, publishTimeoutMs }: PostDeps) {
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
-    assertPostable('facebook', post.content, POSTING_RULES.facebook)
+    assertPostable('facebook', post, POSTING_RULES.facebook)
     await direct.assertUnbroken(checkpoints)
     await drafts.prepare(post, account, checkpoints, options)
   }

@@ -41,7 +41,7 @@ export function createPosts(deps: PostDeps) {
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     const instance = await limits(options)
-    assertPostable('mastodon', post.content, instance.rules)
+    assertPostable('mastodon', post, instance.rules)
     if (post.replyTo) await assertParent(post.replyTo.parentId, account, options)
     await media.prepare(post, account, checkpoints, { ...options, limits: instance })
     api.warm()

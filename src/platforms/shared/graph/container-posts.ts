@@ -75,7 +75,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   const toAccountPath = ({ accountId }: Credentials, last: string) => `/${encodeURIComponent(accountId)}/${last}`
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
-    assertPostable(platform, post.content, rules)
+    assertPostable(platform, post, rules)
     await containers.prepare(post, account, checkpoints, options)
   }
 
