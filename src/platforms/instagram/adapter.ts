@@ -3,11 +3,12 @@ import type { MediaSource, PlatformAdapter } from '../contract.ts'
 import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
+import { createPostUrls } from '../shared/graph/post-urls.ts'
 import { toPublicationQuota } from '../shared/quota-subjects.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
-import { instagramDialect } from './container-dialect.ts'
+import { instagramDialect, toProfileUrl } from './container-dialect.ts'
 import { INSTAGRAM_ERRORS } from './errors.ts'
 import { createMetrics } from './metrics.ts'
 
@@ -51,12 +52,14 @@ export function createInstagram({
   const quota = createGraphQuota({ platform: 'instagram', quotas, rules: INSTAGRAM_ERRORS, appId, host: 'facebook' })
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: quota.watch(client) })
+  const urls = createPostUrls(api, toProfileUrl)
   const posts = createContainerPosts({
     ...options,
     platform: 'instagram',
     api,
     containerApi: createGraphApi({ ...graph, http: quota.watch(containerClient) }),
     dialect: instagramDialect,
+    urls,
     image: { types: ['image/jpeg'], shape: SHAPE },
   })
   const accounts = createAccounts({ api, appId, appSecret })
