@@ -174,15 +174,17 @@ function locateParts(post: PreflightInput, chosen: PreflightTarget, stated: Cont
 }
 
 function toReport({ platform, rules }: PreflightTarget, { kind, content }: Part, { options }: Content): PartReport {
-  const [limit] = toTextLimits(kind, rules)
+  const [limit] = toPartRules(kind, rules).text
   const text = toMeasuredText(platform, content.text, options)
   return { length: measureText(text, limit).length, limit: limit.max, media: content.mediaItems.length }
 }
 
-/** A comment that is no post has a limit of its own. */
-function toTextLimits(kind: Part['kind'], { text, thread }: PostingRules): PostingRules['text'] {
-  const { commentLength: max } = thread
-  return kind === 'comment' && max !== undefined ? [{ unit: 'codePoints', max }] : text
+/** Returns the rules of one part. A comment needs no media, and has a limit of its own where it is no post. */
+export function toPartRules(kind: Part['kind'], rules: PostingRules): PostingRules {
+  if (kind === 'post') return rules
+  const { commentLength: max } = rules.thread
+  const text: PostingRules['text'] = max === undefined ? rules.text : [{ unit: 'codePoints', max }]
+  return { ...rules, text, media: { ...rules.media, required: false } }
 }
 
 const UNSUPPORTED_WORDS: Record<UnsupportedField, string> = {
@@ -217,7 +219,7 @@ function findUnsupportedProblems(
     onUnsupported === 'join'
       ? ['JOINED', 'it becomes part of the text']
       : ['LEFT_OUT', 'the post is not published there']
-  const others = found.map((field) => about(field, code!, `${label} has ${UNSUPPORTED_WORDS[field]}: ${end}`))
+  const others = found.map((field) => about(field, code, `${label} has ${UNSUPPORTED_WORDS[field]}: ${end}`))
   return { errors: [], warnings: [...warnings, ...others] }
 }
 
@@ -273,15 +275,14 @@ export function checkContent(platform: Platform, content: KnownContent, rules: P
 
 function findContentProblems(chosen: PreflightTarget, { kind, path }: LocatedPart, content: KnownContent): Problem[] {
   const { platform } = chosen
-  const rules = { ...chosen.rules, text: toTextLimits(kind, chosen.rules) }
+  const rules = toPartRules(kind, chosen.rules)
   const toProblem = (part: keyof LocatedPart['path'], { code, message }: Finding): Problem => ({
     ...{ path: path[part], code, message },
     ...toAccountFields(chosen),
   })
-  const media = kind === 'comment' ? [] : checkMedia(platform, content, rules)
   return [
     ...checkText(platform, content, rules).map((finding) => toProblem('text', finding)),
-    ...media.map((finding) => toProblem('mediaItems', finding)),
+    ...checkMedia(platform, content, rules).map((finding) => toProblem('mediaItems', finding)),
   ]
 }
 

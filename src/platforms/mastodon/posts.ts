@@ -1,5 +1,4 @@
 import { isWebUrl } from '../../domain/shared/links.ts'
-import { toMeasuredText } from '../../domain/posts/options.ts'
 import type { Published } from '../../domain/posts/post.ts'
 import { CALL_LIMITS } from '../../domain/quotas/limits.ts'
 import type {
@@ -42,8 +41,7 @@ export function createPosts(deps: PostDeps) {
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     const instance = await limits(options)
-    const text = toMeasuredText('mastodon', post.content.text, post.options)
-    assertPostable('mastodon', { ...post.content, text }, instance.rules)
+    assertPostable('mastodon', post, instance.rules)
     if (post.replyTo) await assertParent(post.replyTo.parentId, account, options)
     await media.prepare(post, account, checkpoints, { ...options, limits: instance })
     api.warm()

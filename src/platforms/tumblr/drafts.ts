@@ -72,7 +72,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     const { content } = post
-    assertPostable('tumblr', content, POSTING_RULES.tumblr)
+    assertPostable('tumblr', post, POSTING_RULES.tumblr)
     if (!checkpoints.get(DRAFT)) {
       const id = await createDraft(post, account, options)
       await saveDraft(
