@@ -228,6 +228,9 @@ async function meta(dir: string, { processingMs, crowdOn = noCrowd }: Behaviour)
         FACEBOOK_DIALOG_URL: facebook.url,
         FACEBOOK_GRAPH_URL: facebook.url,
         INSTAGRAM_GRAPH_URL: instagram.url,
+        // Comments, replies and removals need more than the interface lists.
+        META_EXTRA_SCOPES:
+          'pages_manage_engagement,pages_read_user_content,instagram_manage_comments,threads_read_replies,threads_delete',
       }
     },
     async connect(name, api) {

@@ -65,6 +65,9 @@ export interface Status {
   mediaIds: string[]
   clientId: string
   createdAt: string
+  spoilerText?: string
+  sensitive?: boolean
+  poll?: { options: string[]; expiresIn: number; multiple: boolean; hideTotals: boolean }
   /** The status that it is a reply to. */
   inReplyToId?: string
   /** Time of the last edit; absent while it was never edited. */

@@ -67,7 +67,7 @@ export function createStatuses(options: StatusesOptions) {
   function publish(
     account: Account,
     clientId: string,
-    params: Pick<Params, 'text' | 'list'>,
+    params: Pick<Params, 'text' | 'list' | 'json'>,
     createdAt = new Date(),
   ): Status {
     const text = (params.text('status') ?? '').trim()
@@ -84,6 +84,10 @@ export function createStatuses(options: StatusesOptions) {
       throw new Refusal(422, `Validation failed: Text character limit of ${maxCharacters} exceeded`)
     }
     const inReplyToId = params.text('in_reply_to_id') || undefined
+    const poll = readPoll(params.json)
+    if (poll && attached.length > 0)
+      throw new Refusal(422, 'Validation failed: Cannot attach media to a post with a poll')
+    const spoilerText = params.text('spoiler_text')
     const status: Status = {
       id: state.newId(),
       accountId: account.id,
@@ -93,6 +97,9 @@ export function createStatuses(options: StatusesOptions) {
       mediaIds: attached.map(({ id }) => id),
       clientId,
       createdAt: createdAt.toISOString(),
+      ...(spoilerText && { spoilerText }),
+      ...((params.text('sensitive') === 'true' || spoilerText) && { sensitive: true }),
+      ...(poll && { poll }),
       ...(inReplyToId !== undefined && { inReplyToId }),
     }
     for (const one of attached) state.media.set(one.id, { ...one, statusId: status.id })
@@ -149,8 +156,8 @@ export function createStatuses(options: StatusesOptions) {
       created_at: status.createdAt,
       in_reply_to_id: parent?.id ?? null,
       in_reply_to_account_id: parent?.accountId ?? null,
-      sensitive: false,
-      spoiler_text: '',
+      sensitive: status.sensitive ?? false,
+      spoiler_text: status.spoilerText ?? '',
       visibility: status.visibility,
       language: status.language,
       uri: `${base()}/users/${account.username}/statuses/${status.id}`,
@@ -169,7 +176,7 @@ export function createStatuses(options: StatusesOptions) {
       tags: [],
       emojis: [],
       card: null,
-      poll: null,
+      poll: status.poll ? presentPoll(status) : null,
     }
   }
 
@@ -213,7 +220,7 @@ export function createStatuses(options: StatusesOptions) {
 
     source: (account: Account, id: string): SandboxResponse => {
       const status = findOwn(account, id)
-      return { status: 200, body: { id: status.id, text: status.text, spoiler_text: '' } }
+      return { status: 200, body: { id: status.id, text: status.text, spoiler_text: status.spoilerText ?? '' } }
     },
 
     /** Leaves out statuses that do not exist or that this reader may not see. */
@@ -240,7 +247,8 @@ export function createStatuses(options: StatusesOptions) {
     /** Publishes as a user does in the web client, which is another application. */
     publishElsewhere(account: Account, text: string, createdAt = new Date()): Status {
       const web = state.apps.values().find(({ name }) => name === 'Web')!
-      const params: Pick<Params, 'text' | 'list'> = {
+      const params: Pick<Params, 'text' | 'list' | 'json'> = {
+        json: undefined,
         text: (name) => (name === 'status' ? text : undefined),
         list: () => [],
       }
@@ -258,3 +266,35 @@ export function createStatuses(options: StatusesOptions) {
 }
 
 export type Statuses = ReturnType<typeof createStatuses>
+
+/** The defaults of `configuration.polls` (https://docs.joinmastodon.org/entities/Instance/). */
+const POLLS = { options: 4, characters: 50, least: 300, most: 2_629_746 }
+
+/** Reads the poll of a status from its JSON body, with the checks of PollExpirationValidator and PollOptionsValidator. */
+function readPoll(json: unknown): Status['poll'] {
+  const { poll } = (json ?? {}) as { poll?: Record<string, unknown> }
+  if (!poll) return undefined
+  const options = (poll['options'] as string[]).map((option) => option.trim())
+  const expiresIn = Number(poll['expires_in'])
+  const refuse = (message: string) => new Refusal(422, `Validation failed: ${message}`)
+  if (options.length < 2) throw refuse('Options must be more than one item')
+  if (options.length > POLLS.options) throw refuse(`Options can't contain more than ${POLLS.options} items`)
+  if (options.some((option) => option === '' || [...option].length > POLLS.characters)) {
+    throw refuse(`Options can't be longer than ${POLLS.characters} characters each`)
+  }
+  if (new Set(options).size < options.length) throw refuse('Options contains duplicate items')
+  if (expiresIn > POLLS.most) throw refuse('Expires at is too far into the future')
+  if (!(expiresIn >= POLLS.least)) throw refuse('Expires at is too soon')
+  return { options, expiresIn, multiple: poll['multiple'] === true, hideTotals: poll['hide_totals'] === true }
+}
+
+function presentPoll({ id, createdAt, poll }: Status) {
+  return {
+    id,
+    expires_at: new Date(Date.parse(createdAt) + poll!.expiresIn * 1_000).toISOString(),
+    expired: false,
+    multiple: poll!.multiple,
+    votes_count: 0,
+    options: poll!.options.map((title) => ({ title, votes_count: poll!.hideTotals ? null : 0 })),
+  }
+}

@@ -14,6 +14,7 @@ const KNOWN_SCOPES = [
   'threads_manage_insights',
   'threads_manage_replies',
   'threads_read_replies',
+  'threads_delete',
 ]
 
 /** Serves the login page and exchanges its codes. */

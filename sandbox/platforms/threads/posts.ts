@@ -138,6 +138,20 @@ export function createPosts({
   }
 
   /** The quota of replies needs another permission (retrieve-and-manage-replies, 21 March 2025). */
+  /**
+   * Needs threads_delete (https://developers.facebook.com/documentation/threads/delete-posts, 2025). A post that is not the caller's is treated
+   * as missing.
+   */
+  function remove(call: Call): SandboxResponse {
+    const caller = callerOf(call)
+    requireScope(caller, 'threads_delete')
+    const [id = ''] = call.ids
+    const post = store.posts.get(id)
+    if (post?.accountId !== caller.account.id) throw noSuchObject(id, call.method)
+    store.posts.delete(id)
+    return { status: 200, body: { success: true, deleted_id: id } }
+  }
+
   function limit(call: Call): SandboxResponse {
     const { account, ...caller } = ownAccount(call, 'threads_content_publish')
     const { posts, replies } = usageOf(account.id)
@@ -213,6 +227,7 @@ export function createPosts({
       ['GET', /^\/(\d+)\/threads$/, list],
       ['GET', /^\/(\d+)\/replies$/, listReplies],
       ['POST', /^\/(\d+)\/threads_publish$/, publish],
+      ['DELETE', /^\/(\d+)$/, remove],
       ['GET', /^\/(\d+)\/threads_publishing_limit$/, limit],
     ],
 

@@ -81,7 +81,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
   /** @param isAuthor drafts and their origin are visible to their author only */
   function present(post: Post, isAuthor: boolean) {
     const blog = state.blogs.get(post.blogId)!
-    const { id, genesisId, timestamp, tags } = post
+    const { id, genesisId, timestamp, tags, sourceUrl } = post
     const isReady = post.content.every(media.isReady)
     return {
       object_type: 'post',
@@ -96,6 +96,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
       timestamp,
       state: isReady ? post.state : 'transcoding',
       tags,
+      ...(sourceUrl !== undefined && { source_url: sourceUrl }),
       note_count: notesIn(post).total,
       content: post.content.map(media.present),
       layout: [],
@@ -206,13 +207,14 @@ function notesOf(type: 'like' | 'reblog' | 'reply', count: number): object[] {
 }
 
 /** Reads JSON, or the part of that name in a multipart body. */
-function readPost(params: Params): Pick<Post, 'state' | 'tags'> & { content: unknown } {
-  const body = (params.json ?? parse(params)) as { content?: unknown; state?: unknown; tags?: unknown } | null
+function readPost(params: Params): Pick<Post, 'state' | 'tags' | 'sourceUrl'> & { content: unknown } {
+  const body = (params.json ?? parse(params)) as Record<string, unknown> | null
   if (typeof body !== 'object' || body === null) throw new Refusal(400, 'Bad request: no post', 8001)
-  const { content, state = 'published', tags = '' } = body
+  const { content, state = 'published', tags = '', source_url: sourceUrl } = body
   if (!STATES.includes(state as Post['state'])) throw new Refusal(400, 'Bad request: state', 8001)
   if (typeof tags !== 'string') throw new Refusal(400, 'Bad request: tags', 8001)
-  return { content, state: state as Post['state'], tags: tags.split(',').filter(Boolean) }
+  const source = typeof sourceUrl === 'string' && URL.canParse(sourceUrl) && { sourceUrl }
+  return { content, state: state as Post['state'], tags: tags.split(',').filter(Boolean), ...source }
 }
 
 function parse(params: Params): unknown {

@@ -65,6 +65,7 @@ export interface Post {
   /** The blocks; `mediaId` replaces uploaded files. */
   content: Block[]
   tags: string[]
+  sourceUrl?: string
   /** Unix seconds of the creation, or of the publication once it is published. */
   timestamp: number
   metrics?: Record<string, number>

@@ -7,11 +7,14 @@ import { platformLabel } from '../shared/platforms.ts'
 import { ServiceError } from '../shared/service-error.ts'
 import type { Target } from './targets.ts'
 
-/** Returns the ids of what is published of an entry, the last part first: a reply is removed before what it replies to. */
-export function listPublishedIds({ platformPostId, parts, comment }: PlatformStatus): string[] {
+/**
+ * Returns the ids of what is published of an entry, the last part first: a reply is removed before what it replies to. Comments are removed
+ * with their post.
+ */
+export function listPublishedIds({ platform, platformPostId, parts, comment }: PlatformStatus): string[] {
   const posts = parts?.map((part) => part.platformPostId) ?? (platformPostId === null ? [] : [platformPostId])
-  const comments = comment?.status === 'completed' ? [comment.platformPostId] : []
-  return [...posts, ...comments].toReversed()
+  const isReply = comment?.status === 'completed' && POSTING_RULES[platform].thread.firstComment === 'reply'
+  return [...posts, ...(isReply ? [comment.platformPostId] : [])].toReversed()
 }
 
 /** Returns whether something of the entry is published, as far as is known, and its delivery has ended. */

@@ -7,7 +7,8 @@ beforeAll(
 )
 afterAll(() => world?.stop())
 
-const WITH_THREADS = ['bluesky', 'mastodon'] as const
+const WITH_THREADS = ['bluesky', 'mastodon', 'threads'] as const
+const WITH_COMMENTS = ['facebook', 'instagram'] as const
 
 const thread = (name: string) => ({
   content: {
@@ -21,7 +22,7 @@ const thread = (name: string) => ({
 it('a thread is published in order on every platform, with its parts in the post', async () => {
   const user = await world.user()
   const name = 'Whole'
-  const end = await user.until(await user.post([...WITH_THREADS, 'tumblr'], '', thread(name)))
+  const end = await user.until(await user.post([...WITH_THREADS, ...WITH_COMMENTS, 'tumblr'], '', thread(name)))
   expect(end.status).toBe('COMPLETED')
   for (const platform of WITH_THREADS) {
     const records = await user.published(platform)
@@ -33,8 +34,14 @@ it('a thread is published in order on every platform, with its parts in the post
     ])
     expect(entry.platformPostId).toBe(records[0]!.id)
   }
+  for (const platform of WITH_COMMENTS) {
+    const [joined, comment] = await user.published(platform)
+    expect([joined!.text.endsWith(`${name} three`), comment!.text, comment!.replyTo]).toEqual([
+      ...[true, `${name} comment`, joined!.id],
+    ])
+  }
   const [joined] = await user.published('tumblr')
-  expect(joined!.text).toContain(`${name} three`)
+  expect(joined!.text).toContain(`${name} comment`)
 })
 
 it.each(WITH_THREADS)('after a lost answer to any part on %s, each part is published once', async (platform) => {
@@ -75,18 +82,23 @@ it.each(WITH_THREADS)(
   },
 )
 
-it('a comment that is refused leaves the post published, and a retry sends it alone', async () => {
-  const { control, calls, refusals } = world.find('mastodon')
-  const user = await world.user()
-  const { accountId: account } = user.accountOn('mastodon')
-  await control.fault({ ...calls.publish, account, skip: 1, times: 1, action: refusals.definite })
-  const content = { text: 'Commented', firstComment: 'The comment' }
-  const id = await user.post(['mastodon'], '', { content })
-  const refused = await user.until(id)
-  expect(refused.status).toBe('COMPLETED')
-  expect(refused.platformStatuses[0]!.parts!.map(({ status }) => status)).toEqual(['completed', 'failed'])
-  await user.call('POST', `/api/posts/${id}/retry`)
-  const end = await user.until(id, ['COMPLETED'])
-  expect(end.platformStatuses[0]!.parts!.map(({ status }) => status)).toEqual(['completed', 'completed'])
-  expect((await user.published('mastodon')).map(({ text }) => text)).toEqual(['Commented', 'The comment'])
-})
+it.each(['mastodon', 'facebook', 'instagram'] as const)(
+  'a comment that is refused on %s leaves the post published, and a retry sends it alone',
+  async (platform) => {
+    const { control, calls, refusals } = world.find(platform)
+    const user = await world.user()
+    const { accountId: account } = user.accountOn(platform)
+    const comment =
+      platform === 'mastodon' ? { ...calls.publish, account, skip: 1 } : { method: 'POST', path: '/comments' }
+    await control.fault({ ...comment, times: 1, action: refusals.definite })
+    const content = { text: 'Commented', firstComment: 'The comment' }
+    const id = await user.post([platform], '', { content })
+    const refused = await user.until(id)
+    expect(refused.status).toBe('COMPLETED')
+    expect(refused.platformStatuses[0]!.parts!.map(({ status }) => status)).toEqual(['completed', 'failed'])
+    await user.call('POST', `/api/posts/${id}/retry`)
+    const end = await user.until(id, ['COMPLETED'])
+    expect(end.platformStatuses[0]!.parts!.map(({ status }) => status)).toEqual(['completed', 'completed'])
+    expect((await user.published(platform)).map(({ text }) => text)).toEqual(['Commented', 'The comment'])
+  },
+)

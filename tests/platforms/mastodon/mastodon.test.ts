@@ -981,3 +981,40 @@ describe('refusals', () => {
     expect(await platformErrorOf(publish(newPost('odd')))).toMatchObject({ class: 'transient', certain: false })
   })
 })
+
+describe('options of a post', () => {
+  const statusOf = async ({ platformPostId }: Published) =>
+    (await (
+      await fetch(`${world.mastodon.url}${STATUSES}/${platformPostId}`, {
+        headers: { authorization: `Bearer ${account.accessToken}` },
+      })
+    ).json()) as Record<string, unknown>
+
+  it('a status has its visibility, content warning, language and poll', async () => {
+    const poll = { options: ['Yes', 'No'], expiresIn: 3_600, multiple: true, hideTotals: true }
+    const mastodon = { visibility: 'private' as const, spoilerText: 'Numbers', language: 'de', poll }
+    expect(await statusOf(await publish({ ...newPost('with options'), options: { mastodon } }))).toMatchObject({
+      ...{ visibility: 'private', spoiler_text: 'Numbers', sensitive: true, language: 'de' },
+      poll: { multiple: true, options: [{ title: 'Yes', votes_count: null }, { title: 'No' }] },
+    })
+  })
+
+  it('the content warning counts with the text', async () => {
+    const mastodon = { spoilerText: 'w'.repeat(250) }
+    const withText = (length: number) => publish({ ...newPost('t'.repeat(length)), options: { mastodon } })
+    expect(await statusOf(await withText(250))).toMatchObject({ spoiler_text: mastodon.spoilerText })
+    expect(await platformErrorOf(withText(251))).toMatchObject({ class: 'validation', certain: true })
+  })
+
+  it('a reply has the visibility of its thread, and no poll', async () => {
+    const poll = { options: ['Yes', 'No'], expiresIn: 3_600 }
+    const options = { mastodon: { visibility: 'unlisted' as const, poll } }
+    const { platformPostId: id } = await publish({ ...newPost('asks'), options })
+    const reply = { ...newPost('continues'), options, replyTo: { rootId: id, parentId: id } }
+    expect(await statusOf(await publish(reply))).toMatchObject({
+      visibility: 'unlisted',
+      poll: null,
+      in_reply_to_id: id,
+    })
+  })
+})

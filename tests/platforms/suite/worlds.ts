@@ -43,6 +43,6 @@ export const WORLDS: Record<Platform, (media: MediaSource) => Promise<PlatformWo
   },
   instagram: (media) => instagramWorld(media),
   mastodon: (media) => mastodonWorld(media, { rateLimits: mastodonLimits }),
-  threads: (media) => threadsWorld(media, {}, { extraScopes: ['threads_read_replies'] }),
+  threads: (media) => threadsWorld(media, {}, { extraScopes: ['threads_read_replies', 'threads_delete'] }),
   tumblr: (media) => tumblrWorld(media, { limits: tumblrLimits }),
 }

@@ -573,3 +573,12 @@ describe('refusals', () => {
     expect(await world.control.requests()).toHaveLength(before)
   })
 })
+
+it('a post has the tags and the source of its options', async () => {
+  const options = { tumblr: { tags: ['field notes', 'rain'], sourceUrl: 'https://source.example/1' } }
+  const { platformPostId } = await publish({ ...newPost('Tagged #here'), options })
+  const query = new URLSearchParams({ id: platformPostId, npf: 'true', api_key: world.app.consumerKey })
+  const response = await fetch(`${world.tumblr.url}/v2/blog/${account.handle}/posts?${query}`)
+  const { posts } = ((await response.json()) as { response: { posts: object[] } }).response
+  expect(posts).toMatchObject([{ tags: ['here', 'field notes', 'rain'], source_url: 'https://source.example/1' }])
+})
