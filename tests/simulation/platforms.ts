@@ -210,8 +210,8 @@ const graphError = (status: number) => {
 
 /** Publishes containers. One that is published again becomes a second post, which is the worst that the platform may do. */
 export function createThreads(origin: string): SimulatedPlatform {
-  const containers = new Map<string, { id: string; account: string; text: string; isPublished: boolean }>()
-  const posts: { id: string; account: string; text: string; createdAt: number }[] = []
+  const containers = new Map<string, LedgerRecord & { isPublished: boolean }>()
+  const posts: (LedgerRecord & { createdAt: number })[] = []
   let created = 0
   const containerOf = (call: PlatformCall) => containers.get(fieldsOf(call).get('creation_id') ?? '')
   const publish = /^\/v1\.0\/[^/]+\/threads_publish$/
@@ -227,20 +227,28 @@ export function createThreads(origin: string): SimulatedPlatform {
         const container = containerOf(call)
         if (!container) return { status: 400, body: { error: { message: 'gone', type: 'OAuthException', code: 24 } } }
         container.isPublished = true
-        const post = { id: String(7_000 + created++), account, text: container.text, createdAt: Date.now() }
+        const { text, replyTo } = container
+        const reply = replyTo !== undefined && { replyTo }
+        const post = { id: String(7_000 + created++), account, text, createdAt: Date.now(), ...reply }
         posts.push(post)
         return ok({ id: post.id })
       }
       if (match(call, 'POST', /\/threads$/)) {
         const id = String(created++)
-        containers.set(id, { id, account, text: fieldsOf(call).get('text') ?? '', isPublished: false })
+        const replyTo = fieldsOf(call).get('reply_to_id') ?? undefined
+        if (replyTo !== undefined && !posts.some((post) => post.id === replyTo)) return graphError(404)
+        const text = fieldsOf(call).get('text') ?? ''
+        containers.set(id, { id, account, text, isPublished: false, ...(replyTo !== undefined && { replyTo }) })
         return ok({ id })
       }
-      if (match(call, 'GET', /\/threads$/)) {
-        const own = posts.filter((one) => one.account === account).toReversed()
-        const data = own.map(({ id, text, createdAt }) => ({
+      const list = match(call, 'GET', /\/(threads|replies)$/)
+      if (list) {
+        const isListed = ({ replyTo }: LedgerRecord) => (replyTo !== undefined) === (list[1] === 'replies')
+        const own = posts.filter((one) => one.account === account && isListed(one)).toReversed()
+        const data = own.map(({ id, text, createdAt, replyTo }) => ({
           id,
           text,
+          ...(replyTo !== undefined && { replied_to: { id: replyTo } }),
           timestamp: new Date(createdAt).toISOString(),
           media_type: 'TEXT_POST',
           permalink: `${origin}/@someone/post/${id}`,
@@ -263,23 +271,28 @@ export function createThreads(origin: string): SimulatedPlatform {
 
 /** Publishes drafts under the ids that they have. The page of one user refuses them: there, a call publishes immediately. */
 export function createFacebook(origin: string, { withoutDrafts }: { withoutDrafts: string }): SimulatedPlatform {
-  interface PagePost {
-    id: string
-    account: string
-    text: string
+  interface PagePost extends LedgerRecord {
     createdAt: number
     publishedAt: number | null
   }
   const posts = new Map<string, PagePost>()
+  const comments: (LedgerRecord & { replyTo: string; createdAt: number })[] = []
   let created = 0
   const create = /\/feed$/
   const one = /^\/v[\d.]+\/([^/]+_\d+)$/
+  const commentsOf = /^\/v[\d.]+\/([^/]+_\d+)\/comments$/
+  const accountOf = ({ headers }: PlatformCall) => headers['authorization']!.replace('Bearer token-of-', '')
   const show = ({ id, text, createdAt, publishedAt }: PagePost) => ({
     id,
     message: text,
     is_published: publishedAt !== null,
     created_time: new Date(createdAt).toISOString(),
     updated_time: new Date(publishedAt ?? createdAt).toISOString(),
+    permalink_url: `${origin}/${id}`,
+  })
+  const showComment = ({ id, account, text, createdAt }: (typeof comments)[number]) => ({
+    ...{ id, message: text, from: { id: account } },
+    created_time: new Date(createdAt).toISOString(),
     permalink_url: `${origin}/${id}`,
   })
   const refuse = (status: number, code: number, subcode?: number) => ({
@@ -313,6 +326,19 @@ export function createFacebook(origin: string, { withoutDrafts }: { withoutDraft
         const own = published().filter((post) => post.account === account)
         return ok({ data: own.toReversed().map(show) })
       }
+      const below = commentsOf.exec(call.url.pathname)
+      if (below) {
+        const replyTo = decodeURIComponent(below[1]!)
+        if (!posts.has(replyTo)) return refuse(400, 100, 33)
+        if (call.method === 'GET') {
+          const found = comments.filter((comment) => comment.replyTo === replyTo).toReversed()
+          return ok({ data: found.map(showComment) })
+        }
+        const text = fieldsOf(call).get('message') ?? ''
+        const comment = { id: `${8_000 + created++}`, account: accountOf(call), text, replyTo, createdAt: Date.now() }
+        comments.push(comment)
+        return ok({ id: comment.id })
+      }
       const post = find(call)
       if (!post) return refuse(400, 100, 33)
       if (call.method === 'GET') return ok(show(post))
@@ -321,9 +347,10 @@ export function createFacebook(origin: string, { withoutDrafts }: { withoutDraft
       return ok({ success: true })
     },
     textOf(call) {
+      if (match(call, 'POST', commentsOf)) return fieldsOf(call).get('message') ?? ''
       if (match(call, 'POST', create)) return isDraft(call) ? undefined : (fieldsOf(call).get('message') ?? '')
       return call.method === 'POST' ? find(call)?.text : undefined
     },
-    ledger: published,
+    ledger: () => [...published(), ...comments],
   }
 }

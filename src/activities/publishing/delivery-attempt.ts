@@ -3,7 +3,7 @@ import { failure, type Failure } from '../../domain/posts/failure.ts'
 import { ClaimRefused } from '../../domain/posts/delivery-moves.ts'
 import { findOpenEntry, needsReconciliation } from '../../domain/posts/post-entries.ts'
 import { toPartIndex } from '../../domain/posts/parts.ts'
-import type { AttemptRef, PlatformStatus, Post } from '../../domain/posts/post.ts'
+import type { AttemptRef, PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
 import { longestArmLeadMs } from '../../domain/posts/publish-plan.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { toEntryReference } from '../../domain/posts/timeline.ts'
@@ -96,11 +96,8 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     if (!entry) return outcomes.endDelivery(post, input)
     const ref = { round: input.round, attempt: entry.delivery.attempt, part: toPartIndex(entry) }
     const attempt: Attempt = { input, post, entry, activity, ref }
-    const { remembered } = activity
-    const isSame = (name: keyof AttemptRef) => (remembered?.[name] ?? 0) === ref[name]
-    if (remembered && isSame('round') && isSame('part') && isSame('attempt')) {
-      return outcomes.recordAccepted(attempt, remembered)
-    }
+    const remembered = await findRemembered(attempt)
+    if (remembered) return outcomes.recordAccepted(attempt, remembered)
     const now = clock.now()
     if (post.dueAt === null) return { kind: 'superseded', result: toDeliveryResult(post, input, 'superseded') }
     // Either the post was moved and the workflow is about to cancel this activity, or the clock here is behind Temporal's. In the
@@ -127,6 +124,14 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
       return outcomes.recordRefused(attempt, failure('TOO_LATE', 'The post could not be sent in time'))
     }
     return prepareAndSend(attempt, adapter, post.dueAt)
+  }
+
+  /** Returns what the platform answered to the last call; null when that is not known, or when an equal post was found by it meanwhile. */
+  async function findRemembered({ post, input, activity: { remembered }, ref }: Attempt): Promise<Published | null> {
+    const isSame = (name: keyof AttemptRef) => (remembered?.[name] ?? 0) === ref[name]
+    if (!remembered || !isSame('round') || !isSame('part') || !isSame('attempt')) return null
+    const holder = await posts.findOtherHolder(post._id, input.platform, remembered.platformPostId)
+    return holder === null ? remembered : null
   }
 
   /** A post may wait for the quota of its account as long as the platform requires. */

@@ -26,7 +26,7 @@ export function judge(evidence: Evidence): Violation[] {
 /** Checks what concerns deliveries alone: I1, I2, I3 and I5. */
 export function judgeDeliveries(evidence: Evidence, histories = buildPostHistories(evidence)): Violation[] {
   const split = splitParts(evidence)
-  const parts = split.posts.length === evidence.posts.length ? histories : buildPostHistories(split)
+  const parts = buildPostHistories(split)
   return [
     ...judgeEffects(split, parts),
     ...judgeOrder(evidence),

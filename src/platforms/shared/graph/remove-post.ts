@@ -1,8 +1,7 @@
 import type { CallOptions, Credentials } from '../../contract.ts'
 import { PlatformError } from '../../errors.ts'
 import type { GraphApi } from './api.ts'
-import { isMissing } from './errors.ts'
-import { readCreatedId } from './responses.ts'
+import { isPresent } from './presence.ts'
 
 /**
  * Removes a published object. Succeeds when it is gone.
@@ -14,14 +13,8 @@ export async function removePost(
   id: string,
   { account: { accessToken: token }, permission, signal }: { account: Credentials; permission: string } & CallOptions,
 ): Promise<void> {
-  const path = `/${encodeURIComponent(id)}`
-  if (await api.remove(path, { token, signal })) return
-  try {
-    await api.get(path, { fields: 'id' }, readCreatedId, { token, signal })
-  } catch (error) {
-    if (isMissing(error)) return
-    throw error
-  }
+  if (await api.remove(`/${encodeURIComponent(id)}`, { token, signal })) return
+  if (!(await isPresent(api, id, { token, signal }))) return
   const message = `${api.label} did not remove the post. Connect the account again with the permission ${permission}`
   throw new PlatformError('permission', message, { certain: true, needsReconnection: true })
 }

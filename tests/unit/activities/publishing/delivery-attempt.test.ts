@@ -72,9 +72,14 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
   const deliveryOf = (post: Post) => stored.get(post._id)!.platformStatuses[0]!.delivery
   return {
     stored,
-    attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}, round = 0) => {
+    attempt: (
+      post: Post,
+      signal: AbortSignal,
+      report: ActivityIo['report'] = () => {},
+      { round = 0, remembered = null }: { round?: number; remembered?: ActivityIo['remembered'] } = {},
+    ) => {
       const io: ActivityIo = {
-        ...{ signal, report, runId: 'run', remembered: null },
+        ...{ signal, report, runId: 'run', remembered },
         remember: () => {},
         waitUntil: () => {},
         log: () => {},
@@ -337,6 +342,31 @@ it.each([
   },
 )
 
+it.each([
+  { holder: null, ends: { kind: 'done' }, status: 'completed' },
+  { holder: 'an equal post', ends: { kind: 'retryIn' }, status: 'processing' },
+])(
+  'the answer to a lost attempt is recorded unless another post has been found by it ($holder)',
+  async ({ holder, ends, status }) => {
+    const now = new Date()
+    const post = buildPost({}, now)
+    const { stored, add, attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
+      posts: {
+        find: async (id: string) => stored.get(id) ?? null,
+        async transition({ _id: id }: PostRef, move: Move) {
+          stored.set(id, move(stored.get(id)!, new Date()))
+          return stored.get(id)!
+        },
+        findOtherHolder: async () => holder,
+      } as unknown as DeliveryAttemptDeps['posts'],
+    })
+    add(buildClaim(post, 'bluesky', now)(post, now))
+    const remembered = { round: 0, attempt: 1, platformPostId: '7', platformPostUrl: 'https://x.example/7' }
+    expect(await attempt(post, new AbortController().signal, undefined, { remembered })).toMatchObject(ends)
+    expect(stored.get(post._id)!.platformStatuses[0]!.status).toBe(status)
+  },
+)
+
 it('a post deleted before its claim ends the attempt without an error report', async () => {
   const notFound = new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   const post = buildPost({}, new Date())
@@ -384,7 +414,7 @@ describe("a user's retry after an unknown outcome", () => {
     const post = attempts.add(
       retry()(updateEntry(failed, 'bluesky', { delivery: { ...delivery, leaseUntil: null } }), new Date()),
     )
-    const attempt = () => attempts.attempt(post, new AbortController().signal, () => {}, 1)
+    const attempt = () => attempts.attempt(post, new AbortController().signal, () => {}, { round: 1 })
     return { ...attempts, post, attempt, sent, firstKey: delivery.key }
   }
 
