@@ -112,15 +112,17 @@ export function preflight(
     result.errors.push(...unsupported.errors)
     result.warnings.push(...unsupported.warnings)
     if (isLeftOut(platform, stated)) continue
-    const parts = locateParts(post, chosen, stated)
+    // What refuses the post is no part of it, so that no other problem is about it.
+    const ignored = unsupported.errors.length > 0 ? findUnsupported(stated, rules) : []
+    const parts = locateParts(post, chosen, omit(stated, ignored))
     lists.set(toPath(post, chosen, 'mediaItems'), stated.mediaItems)
     stated.segments?.forEach(({ mediaItems }, index) =>
       lists.set(`${toPath(post, chosen, 'segments')}.${index}.mediaItems`, mediaItems),
     )
-    for (const part of parts) {
-      const content = withFacts(part.content, files)
-      result.errors.push(...findContentProblems(chosen, part, content))
-      result.warnings.push(...findWarnings(chosen, part, content))
+    for (const { content, ...part } of parts) {
+      const known = { ...part, content: withFacts(content, files) }
+      result.errors.push(...findContentProblems(chosen, known))
+      result.warnings.push(...findWarnings(chosen, known))
     }
     if (!isConnected) {
       const what = target === undefined ? platformLabel(platform) : `This ${platformLabel(platform)} account`
@@ -142,28 +144,41 @@ export function preflight(
   return result
 }
 
-/** A part with the paths in the request of what it consists of. */
-interface LocatedPart extends Part {
+/** The paths in the request of what a part consists of. */
+interface PartPaths {
   path: Record<'text' | 'mediaItems', string>
+  /** Of each media item. */
+  items: string[]
 }
 
+interface LocatedPart extends PartPaths, KnownPart {}
+
 /** Returns the parts of a post for an account. Those that are joined to one have the path of the first. */
-function locateParts(post: PreflightInput, chosen: PreflightTarget, stated: Content): LocatedPart[] {
-  const segments = toPath(post, chosen, 'segments')
-  return toParts(chosen.platform, stated).map((part, index): LocatedPart => {
-    if (index === 0) {
-      return { ...part, path: { text: toPath(post, chosen, 'text'), mediaItems: toPath(post, chosen, 'mediaItems') } }
-    }
-    const path = `${segments}.${index - 1}`
-    const comment = toPath(post, chosen, 'firstComment')
-    const isComment = part.kind === 'comment'
-    return {
-      ...part,
-      path: isComment
-        ? { text: comment, mediaItems: comment }
-        : { text: `${path}.text`, mediaItems: `${path}.mediaItems` },
-    }
+function locateParts(post: PreflightInput, chosen: PreflightTarget, stated: Content): (Part & PartPaths)[] {
+  const locate = (text: string, mediaItems: string, media: readonly MediaItem[]): PartPaths => ({
+    path: { text, mediaItems },
+    items: media.map((_, index) => `${mediaItems}.${index}`),
   })
+  const segments = (stated.segments ?? []).map((segment, index) => {
+    const path = `${toPath(post, chosen, 'segments')}.${index}`
+    return locate(`${path}.text`, `${path}.mediaItems`, segment.mediaItems)
+  })
+  const first = locate(toPath(post, chosen, 'text'), toPath(post, chosen, 'mediaItems'), stated.mediaItems)
+  const comment = toPath(post, chosen, 'firstComment')
+  const parts = toParts(chosen.platform, stated)
+  const isJoined = parts.filter(({ kind }) => kind === 'post').length === 1
+  const posts = isJoined
+    ? [{ ...first, items: [first, ...segments].flatMap(({ items }) => items) }]
+    : [first, ...segments]
+  return parts.map((part, index) => ({ ...part, ...(posts[index] ?? locate(comment, comment, [])) }))
+}
+
+function omit(content: Content, fields: readonly UnsupportedField[]): Content {
+  return {
+    ...content,
+    ...(fields.includes('segments') && { segments: [] }),
+    ...(fields.includes('firstComment') && { firstComment: '' }),
+  }
 }
 
 function toReport({ kind, content }: Part, rules: PostingRules): PartReport {
@@ -260,21 +275,33 @@ function toAccountFields({ platform, target }: ChosenAccount): Pick<Problem, 'pl
 
 /** Checks content against one platform's rules. Adapters call it again before publishing, because rules may be newer than a post. */
 export function checkContent(platform: Platform, content: KnownContent, rules: PostingRules): Finding[] {
-  return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
+  return checkPart(platform, { kind: 'post', content }, rules)
 }
 
-function findContentProblems(chosen: PreflightTarget, { kind, path }: LocatedPart, content: KnownContent): Problem[] {
-  const { platform } = chosen
-  const rules = { ...chosen.rules, text: toTextLimits(kind, chosen.rules) }
-  const toProblem = (part: keyof LocatedPart['path'], { code, message }: Finding): Problem => ({
-    ...{ path: path[part], code, message },
-    ...toAccountFields(chosen),
-  })
+/** Checks a part of a post against its platform's rules. */
+export function checkPart(platform: Platform, { kind, content }: KnownPart, rules: PostingRules): PartFinding[] {
+  const texts = checkText(platform, content, { ...rules, text: toTextLimits(kind, rules) })
   const media = kind === 'comment' ? [] : checkMedia(platform, content, rules)
   return [
-    ...checkText(platform, content, rules).map((finding) => toProblem('text', finding)),
-    ...media.map((finding) => toProblem('mediaItems', finding)),
+    ...texts.map((finding) => ({ ...finding, field: 'text' as const })),
+    ...media.map((finding) => ({ ...finding, field: 'mediaItems' as const })),
   ]
+}
+
+function findContentProblems(chosen: PreflightTarget, part: LocatedPart): Problem[] {
+  return checkPart(chosen.platform, part, chosen.rules).map(({ field, code, message }) => ({
+    ...{ path: part.path[field], code, message },
+    ...toAccountFields(chosen),
+  }))
+}
+
+/** A part with what is known of its files. */
+export interface KnownPart extends Pick<Part, 'kind'> {
+  content: KnownContent
+}
+
+interface PartFinding extends Finding {
+  field: keyof PartPaths['path']
 }
 
 interface Finding {
@@ -411,17 +438,17 @@ function findExceededMediaLimit(counts: Record<MediaKind, number>, media: Postin
 }
 
 /** Returns what may be refused, or published differently from what the user wrote. */
-function findWarnings(chosen: PreflightTarget, part: LocatedPart, content: KnownContent): Problem[] {
+function findWarnings(chosen: PreflightTarget, part: LocatedPart): Problem[] {
   return [
-    ...findUncertainLength(chosen, part, content),
-    ...findCutAltTexts(chosen, part, content),
-    ...findLostAnimations(chosen, part, content),
-    ...findLateIndexes(chosen, part, content),
+    ...findUncertainLength(chosen, part),
+    ...findCutAltTexts(chosen, part),
+    ...findLostAnimations(chosen, part),
+    ...findLateIndexes(chosen, part),
   ]
 }
 
 /** Warns about a text that its platform may refuse although it keeps the documented limit. */
-function findUncertainLength(chosen: PreflightTarget, { path: paths }: LocatedPart, { text }: KnownContent): Problem[] {
+function findUncertainLength(chosen: PreflightTarget, { path: paths, content: { text } }: LocatedPart): Problem[] {
   const { platform, rules } = chosen
   const isTooLong = ({ unit, max, linkLength }: TextLimit) => countText(text, unit, max + 1, linkLength) > max
   if (!rules.uncertainAbove || !isTooLong(rules.uncertainAbove) || rules.text.some(isTooLong)) return []
@@ -430,34 +457,32 @@ function findUncertainLength(chosen: PreflightTarget, { path: paths }: LocatedPa
   return [{ path: paths.text, code: 'TEXT_MAY_BE_TOO_LONG', message, ...toAccountFields(chosen) }]
 }
 
-function findCutAltTexts(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
+function findCutAltTexts(chosen: PreflightTarget, { items, content }: LocatedPart): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
     const max = chosen.rules.altText[toMediaKind(mimeType)]
     if (max === null || countText(altText, 'codePoints') <= max) return []
     const message = `The description is cut to ${max} characters on ${platformLabel(chosen.platform)}`
-    const path = `${paths.mediaItems}.${index}.altText`
+    const path = `${items[index]}.altText`
     return [{ path, code: 'ALT_TEXT_CUT', message, ...toAccountFields(chosen) }]
   })
 }
 
 /** No platform documents that it shows animated WebP or PNG images. */
-function findLostAnimations(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
+function findLostAnimations(chosen: PreflightTarget, { items, content }: LocatedPart): Problem[] {
   return content.mediaItems.flatMap((item, index) => {
     if (!item.isAnimated) return []
     const message = `${platformLabel(chosen.platform)} may show only the first frame of an animated image. Upload a video instead.`
-    const path = `${paths.mediaItems}.${index}`
-    return [{ path, code: 'ANIMATION_LOST', message, ...toAccountFields(chosen) }]
+    return [{ path: items[index]!, code: 'ANIMATION_LOST', message, ...toAccountFields(chosen) }]
   })
 }
 
 /** Cameras write the index last. Whether a platform takes such a video after all is not documented, so it is not refused here. */
-function findLateIndexes(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
+function findLateIndexes(chosen: PreflightTarget, { items, content }: LocatedPart): Problem[] {
   if (!chosen.rules.media.video.indexFirst) return []
   return content.mediaItems.flatMap(({ isIndexFirst = true }, index) => {
     if (isIndexFirst) return []
     const message = `The video has its index (moov) at the end. ${platformLabel(chosen.platform)} asks for it at the beginning and may refuse the video. Export it for the web (“fast start”) to be safe.`
-    const path = `${paths.mediaItems}.${index}`
-    return [{ path, code: 'VIDEO_INDEX_LAST', message, ...toAccountFields(chosen) }]
+    return [{ path: items[index]!, code: 'VIDEO_INDEX_LAST', message, ...toAccountFields(chosen) }]
   })
 }
 
