@@ -107,7 +107,8 @@ export function presentTimeline(
 }
 
 function presentTimelineEvent(event: TimelineEvent): PostTimelineView['events'][number] {
-  const { at, type, status, platform, accountId, result, code, platformReason, round, attempt, until, runId } = event
+  const { at, type, status, platform, accountId, result, code, platformReason, round, attempt, part, until, runId } =
+    event
   return {
     at: at.toISOString(),
     type,
@@ -120,14 +121,19 @@ function presentTimelineEvent(event: TimelineEvent): PostTimelineView['events'][
     ...(platformReason?.text ? { platformText: platformReason.text } : {}),
     ...(round === undefined ? {} : { round }),
     ...(attempt === undefined ? {} : { attempt }),
+    ...(part === undefined ? {} : { part }),
     ...(until ? { until: until.toISOString() } : {}),
     ...(runId ? { workflowRunId: runId } : {}),
   }
 }
 
-function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatusView {
+/** A shortened post does not say what its parts are. */
+function presentPlatformStatus(
+  post: Post & Partial<Pick<ListedPost, 'isShortened'>>,
+  entry: PlatformStatus,
+): PlatformStatusView {
   const reason = toFailure(entry)
-  const parts = presentParts(post, entry)
+  const parts = post.isShortened ? undefined : presentParts(post, entry)
   const isOpen = findOpenEntry(post, toTarget(entry), entry.delivery.round) !== null
   return {
     platform: entry.platform,
