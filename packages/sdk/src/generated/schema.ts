@@ -646,7 +646,7 @@ export interface paths {
     put?: never
     /**
      * Retry failed platforms
-     * @description Sends the post again to every platform that failed, also while others wait. If a draft took over its use of the allowance, it counts again.
+     * @description Sends the post again to every platform that failed, also while others wait: only the parts of a thread that are not published, and a first comment that failed. If a draft took over its use of the allowance, it counts again.
      */
     post: operations['retryPost']
     delete?: never
@@ -2734,6 +2734,22 @@ export interface components {
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -3177,6 +3193,22 @@ export interface components {
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -3312,7 +3344,7 @@ export interface components {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
       }
-      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent`, `segments`, `firstComment`, `parts` and alt texts. Get the post by its id to read all of it. */
       isShortened?: boolean
       /** Format: date-time */
       createdAt: string
@@ -3570,6 +3602,29 @@ export interface components {
       text?: string
       /** @description At most 20; each platform has its own, lower limit */
       mediaItems?: components['schemas']['MediaItemInput'][]
+      /**
+       * @description Further posts of a thread, each a reply to the one before; at most 25
+       * @example [
+       *       {
+       *         "text": "Second post of the thread"
+       *       }
+       *     ]
+       */
+      segments?: components['schemas']['SegmentInput'][]
+      /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+      firstComment?: string
+      /**
+       * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+       * @enum {string}
+       */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+    }
+    PartReport: {
+      /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
+      length: number
+      limit: number
+      /** @description Number of media items */
+      media: number
     }
     PaymentEvent: {
       /** @example evt_1Q */
@@ -3648,6 +3703,20 @@ export interface components {
         image: number | null
         video: number | null
       }
+      thread: {
+        /**
+         * @description How `segments` are published: as `replies`, `joined` to one long post, or `none`, where `onUnsupported` decides
+         * @enum {string}
+         */
+        segments: 'replies' | 'joined' | 'none'
+        /**
+         * @description How `firstComment` is published: as a `reply`, which has the limits of a post, as a `comment`, or `none`, where `onUnsupported` decides
+         * @enum {string}
+         */
+        firstComment: 'reply' | 'comment' | 'none'
+        /** @description Maximum length of a `comment` in characters; absent for the other forms */
+        commentLength?: number
+      }
       /** @description What the platform accepts of the connected account; absent where no limit is known. Every limit applies */
       publications?: components['schemas']['PublicationQuota'][]
     }
@@ -3672,6 +3741,15 @@ export interface components {
       avatar: string | null
       description?: string
     }
+    PlatformReport: {
+      /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
+      length: number
+      limit: number
+      /** @description Number of media items */
+      media: number
+      /** @description Further posts of a thread, and the first comment */
+      parts?: components['schemas']['PartReport'][]
+    }
     PlatformStatus: {
       platform: components['schemas']['Platform']
       accountId: string | null
@@ -3685,6 +3763,8 @@ export interface components {
       error: string | null
       errorCode: components['schemas']['FailureCode'] | null
       nextAttemptAt: string | null
+      /** @description The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first. */
+      parts?: components['schemas']['PostPart'][]
       attemptCount: number
       lastAttemptAt: string | null
       completedAt: string | null
@@ -3726,7 +3806,7 @@ export interface components {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
       }
-      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent`, `segments`, `firstComment`, `parts` and alt texts. Get the post by its id to read all of it. */
       isShortened?: boolean
       /** Format: date-time */
       createdAt: string
@@ -3773,10 +3853,20 @@ export interface components {
     PostContent: {
       text: string
       mediaItems: components['schemas']['MediaItem'][]
+      /** @description Further posts of the thread */
+      segments?: components['schemas']['PostSegment'][]
+      firstComment?: string
+      /** @enum {string} */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
     }
     PostContentOverride: {
       text?: string
       mediaItems?: components['schemas']['MediaItem'][]
+      /** @description Further posts of the thread */
+      segments?: components['schemas']['PostSegment'][]
+      firstComment?: string
+      /** @enum {string} */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
     }
     PostCounts: {
       timezone: string
@@ -3826,6 +3916,17 @@ export interface components {
       limit: number
       totalPages: number
     }
+    PostPart: {
+      /** @enum {string} */
+      kind: 'post' | 'comment'
+      status: components['schemas']['DeliveryStatus']
+      platformPostId: string | null
+      platformPostUrl: string | null
+      warning?: string
+      error: string | null
+      errorCode: components['schemas']['FailureCode'] | null
+      completedAt: string | null
+    }
     PostProgress: {
       postId: string
       status: components['schemas']['PostStatus']
@@ -3844,6 +3945,10 @@ export interface components {
         failed: number
         deleted: number
       }
+    }
+    PostSegment: {
+      text: string
+      mediaItems: components['schemas']['MediaItem'][]
     }
     /**
      * @description `web` when the request had an `Origin`
@@ -3949,6 +4054,22 @@ export interface components {
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4014,6 +4135,12 @@ export interface components {
     RetryPost: {
       /** @description Retries only on these accounts */
       accounts?: string[]
+    }
+    SegmentInput: {
+      /** @example Good morning, everyone */
+      text?: string
+      /** @description At most 20; each platform has its own, lower limit */
+      mediaItems?: components['schemas']['MediaItemInput'][]
     }
     ServiceLevels: {
       /** Format: date-time */
@@ -4154,6 +4281,8 @@ export interface components {
       round?: number
       /** @description Number of the call to the platform */
       attempt?: number
+      /** @description Number of the post in a thread; the first comment is the last */
+      part?: number
       /**
        * Format: date-time
        * @description When the delivery continues
@@ -4198,7 +4327,7 @@ export interface components {
         platformStatuses: components['schemas']['PlatformStatus'][]
         /** Format: date-time */
         createdAt: string
-        /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+        /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent`, `segments`, `firstComment`, `parts` and alt texts. Get the post by its id to read all of it. */
         isShortened?: boolean
       }
     }
@@ -4232,6 +4361,22 @@ export interface components {
         text?: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4400,23 +4545,11 @@ export interface components {
       errors: components['schemas']['Problem'][]
       warnings: components['schemas']['Problem'][]
       platforms: {
-        [key: string]: {
-          /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
-          length: number
-          limit: number
-          /** @description Number of media items */
-          media: number
-        }
+        [key: string]: components['schemas']['PlatformReport']
       }
       /** @description By id, of selected accounts and groups */
       accounts?: {
-        [key: string]: {
-          /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
-          length: number
-          limit: number
-          /** @description Number of media items */
-          media: number
-        }
+        [key: string]: components['schemas']['PlatformReport']
       }
     }
     VerifyCode: {
@@ -6633,7 +6766,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to?: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
@@ -6914,7 +7047,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
@@ -6991,7 +7124,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
@@ -8708,7 +8841,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to?: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
@@ -14750,7 +14883,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to?: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
