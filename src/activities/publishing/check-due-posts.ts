@@ -121,7 +121,8 @@ export function createCheckDuePostsActivities(deps: Context) {
         page.map((post) =>
           takeTurn(post.userId, async () => {
             signal.throwIfAborted()
-            warned += await checkPost(post, signal)
+            const added = await checkPost(post, signal)
+            warned += added
             heartbeat(warned)
           }),
         ),
