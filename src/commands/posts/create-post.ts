@@ -95,14 +95,14 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
   ])
   const { groups } = accounts
   const targets = accounts.toTargets(accounts.chosen)
-  const { kept, problems: leftOut } = leaveOut(targets, value)
+  const { remaining, problems: leftOut } = leaveOut(targets, value)
   refuseProblems([...accounts.problems, ...deletedMedia, ...leftOut])
   const checked = preflight(value, targets, files)
   if (!draft) refuseProblems(checked.errors)
   const post = newPost(
     {
       ...correctTypes(value, files),
-      chosen: kept.map(toChosen),
+      chosen: remaining.map(toChosen),
       ...(groups.length > 0 && { groups: [...groups] }),
       _id: newId(),
       userId,
@@ -116,7 +116,7 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
     now,
   )
   refuseProblem(findSchedulingProblem(input.status, post, warnings, past))
-  const delays = post.dueAt ? await findDelayWarnings(deps, { ...post, dueAt: post.dueAt }, kept) : []
+  const delays = post.dueAt ? await findDelayWarnings(deps, { ...post, dueAt: post.dueAt }, remaining) : []
   const response: FirstResponse = {
     status: post.status,
     scheduledAt: post.scheduledAt,

@@ -10,9 +10,9 @@ import type { Problem } from '../../domain/shared/service-error.ts'
 export function leaveOut<T extends ChosenAccount>(
   chosen: readonly T[],
   contents: Contents,
-): { kept: T[]; problems: Problem[] } {
-  const kept = chosen.filter((one) => !isLeftOut(one.platform, resolveContent(contents, one)))
-  if (kept.length > 0 || chosen.length === 0) return { kept, problems: [] }
+): { remaining: T[]; problems: Problem[] } {
+  const remaining = chosen.filter((one) => !isLeftOut(one.platform, resolveContent(contents, one)))
+  if (remaining.length > 0 || chosen.length === 0) return { remaining, problems: [] }
   const message = 'No selected platform can publish this post. Select another one, or set `onUnsupported` to `join`.'
-  return { kept, problems: [{ path: 'content.onUnsupported', code: 'LEFT_OUT', message }] }
+  return { remaining, problems: [{ path: 'content.onUnsupported', code: 'LEFT_OUT', message }] }
 }

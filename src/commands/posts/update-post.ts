@@ -95,7 +95,7 @@ export async function updatePost(
     const given = toChange(current)
     const wanted = isSelected ? accounts.chosen : current.platformStatuses.map(toChosen)
     // Also an edit of the content alone may leave out platforms.
-    const { kept: chosen, problems: leftOut } = leaveOut(wanted, { ...current, ...given })
+    const { remaining: chosen, problems: leftOut } = leaveOut(wanted, { ...current, ...given })
     refuseProblems(leftOut)
     const change = { ...given, ...(isSelected && selection), chosen, ...(dueOrder && { dueOrder }) }
     const edited = correctTypes(edit(change)(current, now), files)

@@ -53,7 +53,7 @@ export async function checkPost(
   const [accounts, files] = await Promise.all([findNamedAccounts(named), readFiles?.(value)])
   const targets = accounts.toTargets(accounts.chosen)
   const checked = preflight(value, targets, files)
-  const { kept, problems: leftOut } = leaveOut(targets, value)
+  const { remaining, problems: leftOut } = leaveOut(targets, value)
   const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now, undefined)
   const unscheduled = findSchedulingProblem(input.status, schedule, warnings, past)
   const draftErrors = [...problems, ...accounts.problems, ...leftOut, ...(unscheduled ? [unscheduled] : [])]
@@ -63,7 +63,7 @@ export async function checkPost(
     errors: [...draftErrors, ...checked.errors],
     warnings: [...warnings, ...checked.warnings],
     value,
-    targets: kept,
+    targets: remaining,
     groups: accounts.groups,
   }
 }

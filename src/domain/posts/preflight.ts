@@ -224,7 +224,7 @@ function findUnsupportedProblems(
     onUnsupported === 'join'
       ? ['JOINED', 'it becomes part of the text']
       : ['LEFT_OUT', 'the post is not published there']
-  const others = found.map((field) => about(field, code!, `${label} has ${UNSUPPORTED_WORDS[field]}: ${end}`))
+  const others = found.map((field) => about(field, code, `${label} has ${UNSUPPORTED_WORDS[field]}: ${end}`))
   return { errors: [], warnings: [...warnings, ...others] }
 }
 
