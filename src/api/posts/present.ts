@@ -127,13 +127,9 @@ function presentTimelineEvent(event: TimelineEvent): PostTimelineView['events'][
   }
 }
 
-/** A shortened post does not say what its parts are. */
-function presentPlatformStatus(
-  post: Post & Partial<Pick<ListedPost, 'isShortened'>>,
-  entry: PlatformStatus,
-): PlatformStatusView {
+function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatusView {
   const reason = toFailure(entry)
-  const parts = post.isShortened ? undefined : presentParts(post, entry)
+  const parts = presentParts(post, entry)
   const isOpen = findOpenEntry(post, toTarget(entry), entry.delivery.round) !== null
   return {
     platform: entry.platform,
@@ -155,7 +151,7 @@ function presentPlatformStatus(
   }
 }
 
-/** Presents the parts of a thread and the comment below it; undefined for a single post. */
+/** Presents the parts of a thread and the comment below it; undefined for a single post, and for a shortened one, which lacks them. */
 function presentParts(post: Post, entry: PlatformStatus): PostPartView[] | undefined {
   const all = toParts(entry.platform, resolveContent(post, entry))
   if (all.length === 1) return undefined

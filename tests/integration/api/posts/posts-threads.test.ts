@@ -80,6 +80,13 @@ describe('a thread with a first comment', () => {
     expect((await read(ann, postId)).platformStatuses[0]).not.toHaveProperty('parts')
   })
 
+  it('is in the export of all data', async () => {
+    const ann = await world.caller()
+    const { postId } = await create(ann, threadBody())
+    const exported = (await world.app.inject({ url: '/api/profile/export', headers: ann.headers })).json()
+    expect(exported.data.posts).toMatchObject([{ _id: postId, content: THREAD }])
+  })
+
   it('a draft and a duplicate keep the parts', async () => {
     const ann = await world.caller()
     const { postId } = await create(ann, threadBody({}, { status: 'DRAFT' }))
