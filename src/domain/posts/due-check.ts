@@ -1,5 +1,7 @@
-import { checkPart, type KnownPart } from './preflight.ts'
+import { checkContent, toPartRules } from './preflight.ts'
 import { failure, type Failure } from './failure.ts'
+import type { KnownContent } from './media-files.ts'
+import type { Part } from './parts.ts'
 import type { PostingRules } from './posting-rules.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 
@@ -13,7 +15,7 @@ interface DueAccount {
 /** What a scheduled delivery needs. */
 interface DueDelivery {
   platform: Platform
-  parts: readonly KnownPart[]
+  parts: readonly { kind: Part['kind']; content: KnownContent }[]
   dueAt: Date
   rules: PostingRules
   /** The account that would be used; null when none is connected. */
@@ -30,6 +32,6 @@ export function findObstacle({ platform, parts, dueAt, rules, account }: DueDeli
   if (account.endsAt && account.endsAt <= dueAt) {
     return failure('unauthorized', `The ${label} login ends before the post is due`)
   }
-  const [problem] = parts.flatMap((part) => checkPart(platform, part, rules))
+  const [problem] = parts.flatMap(({ kind, content }) => checkContent(platform, content, toPartRules(kind, rules)))
   return problem ? failure('validation', problem.message) : null
 }

@@ -151,7 +151,9 @@ interface PartPaths {
   items: string[]
 }
 
-interface LocatedPart extends PartPaths, KnownPart {}
+interface LocatedPart extends PartPaths, Pick<Part, 'kind'> {
+  content: KnownContent
+}
 
 /** Returns the parts of a post for an account. Those that are joined to one have the path of the first. */
 function locateParts(post: PreflightInput, chosen: PreflightTarget, stated: Content): (Part & PartPaths)[] {
@@ -182,14 +184,16 @@ function omit(content: Content, fields: readonly UnsupportedField[]): Content {
 }
 
 function toReport({ kind, content }: Part, rules: PostingRules): PartReport {
-  const [limit] = toTextLimits(kind, rules)
+  const [limit] = toPartRules(kind, rules).text
   return { length: measureText(content.text, limit).length, limit: limit.max, media: content.mediaItems.length }
 }
 
-/** A comment that is no post has a limit of its own. */
-function toTextLimits(kind: Part['kind'], { text, thread }: PostingRules): PostingRules['text'] {
-  const { commentLength: max } = thread
-  return kind === 'comment' && max !== undefined ? [{ unit: 'codePoints', max }] : text
+/** Returns the rules of one part. A comment needs no media, and has a limit of its own where it is no post. */
+export function toPartRules(kind: Part['kind'], rules: PostingRules): PostingRules {
+  if (kind === 'post') return rules
+  const { commentLength: max } = rules.thread
+  const text: PostingRules['text'] = max === undefined ? rules.text : [{ unit: 'codePoints', max }]
+  return { ...rules, text, media: { ...rules.media, required: false } }
 }
 
 const UNSUPPORTED_WORDS: Record<UnsupportedField, string> = {
@@ -275,33 +279,20 @@ function toAccountFields({ platform, target }: ChosenAccount): Pick<Problem, 'pl
 
 /** Checks content against one platform's rules. Adapters call it again before publishing, because rules may be newer than a post. */
 export function checkContent(platform: Platform, content: KnownContent, rules: PostingRules): Finding[] {
-  return checkPart(platform, { kind: 'post', content }, rules)
+  return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
 }
 
-/** Checks a part of a post against its platform's rules. */
-export function checkPart(platform: Platform, { kind, content }: KnownPart, rules: PostingRules): PartFinding[] {
-  const texts = checkText(platform, content, { ...rules, text: toTextLimits(kind, rules) })
-  const media = kind === 'comment' ? [] : checkMedia(platform, content, rules)
-  return [
-    ...texts.map((finding) => ({ ...finding, field: 'text' as const })),
-    ...media.map((finding) => ({ ...finding, field: 'mediaItems' as const })),
-  ]
-}
-
-function findContentProblems(chosen: PreflightTarget, part: LocatedPart): Problem[] {
-  return checkPart(chosen.platform, part, chosen.rules).map(({ field, code, message }) => ({
-    ...{ path: part.path[field], code, message },
+function findContentProblems(chosen: PreflightTarget, { kind, path, content }: LocatedPart): Problem[] {
+  const { platform } = chosen
+  const rules = toPartRules(kind, chosen.rules)
+  const toProblem = (part: keyof LocatedPart['path'], { code, message }: Finding): Problem => ({
+    ...{ path: path[part], code, message },
     ...toAccountFields(chosen),
-  }))
-}
-
-/** A part with what is known of its files. */
-export interface KnownPart extends Pick<Part, 'kind'> {
-  content: KnownContent
-}
-
-interface PartFinding extends Finding {
-  field: keyof PartPaths['path']
+  })
+  return [
+    ...checkText(platform, content, rules).map((finding) => toProblem('text', finding)),
+    ...checkMedia(platform, content, rules).map((finding) => toProblem('mediaItems', finding)),
+  ]
 }
 
 interface Finding {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findFailedPost, isLeftOut, toParts } from '../../../../src/domain/posts/parts.ts'
+import { findFailedPost, toParts } from '../../../../src/domain/posts/parts.ts'
 import { createPlatformStatus } from '../../../../src/domain/posts/post-entries.ts'
 import type { Content, Segment } from '../../../../src/domain/posts/post.ts'
 import { preflight, type PreflightInput } from '../../../../src/domain/posts/preflight.ts'
@@ -23,17 +23,7 @@ function check(platform: Platform, more: Partial<Content>, post: Partial<Preflig
   return { errors: brief(errors), warnings: brief(warnings), report: platforms[platform] }
 }
 
-describe('the parts of a post', () => {
-  it.each([
-    ['bluesky', ['post one', 'post two', 'post three', 'comment and a comment']],
-    ['mastodon', ['post one', 'post two', 'post three', 'comment and a comment']],
-    ['facebook', ['post one\n\ntwo\n\nthree', 'comment and a comment']],
-    ['tumblr', ['post one\n\ntwo\n\nthree\n\nand a comment']],
-  ] as const)('%s publishes a thread with a comment in its own form', (platform, expected) => {
-    const parts = toParts(platform, content(THREAD))
-    expect(parts.map(({ kind, content: { text } }) => `${kind} ${text}`)).toEqual(expected)
-  })
-
+describe('the parts of a post with files and failures', () => {
   it('a joined post has the media of all its posts, and no gaps for posts without text', () => {
     const segments = [segment(' ', image('b')), segment('three', image('c'))]
     const [part] = toParts('tumblr', content({ mediaItems: [image('a')], segments }))
@@ -41,18 +31,6 @@ describe('the parts of a post', () => {
       text: 'one\n\nthree',
       mediaItems: [{ storageKey: 'a' }, { storageKey: 'b' }, { storageKey: 'c' }],
     })
-  })
-
-  it('a blank comment and an empty thread are none', () => {
-    expect(toParts('bluesky', content({ segments: [], firstComment: ' \n' }))).toHaveLength(1)
-  })
-
-  it('a platform is left out only on request and only for what it cannot publish', () => {
-    const skip = { onUnsupported: 'skipPlatform' } as const
-    expect(isLeftOut('facebook', content({ segments: THREAD.segments, ...skip }))).toBe(true)
-    expect(isLeftOut('facebook', content({ firstComment: 'a', ...skip }))).toBe(false)
-    expect(isLeftOut('tumblr', content({ segments: THREAD.segments, ...skip }))).toBe(false)
-    expect(isLeftOut('facebook', content({ segments: THREAD.segments }))).toBe(false)
   })
 
   it('a failed entry names the post of the thread that it failed at, and its comment has none', () => {
