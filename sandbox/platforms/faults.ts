@@ -36,6 +36,8 @@ export const FaultSchema = Type.Object(
     path: Type.Optional(Type.String()),
     /** The platform's id of the account whose token the request carries. */
     account: Type.Optional(Type.String()),
+    /** How many matching requests pass before it affects any. */
+    skip: Type.Optional(Type.Integer({ minimum: 0 })),
     /** How many requests it affects; by default all, until it is cleared. */
     times: Type.Optional(Type.Integer({ minimum: 1 })),
     action: FaultActionSchema,
@@ -72,6 +74,10 @@ export function createFaults() {
     /** Returns the action for a request and counts its use. */
     take(request: FaultedRequest): FaultAction | undefined {
       const fault = faults.find((candidate) => isMatch(candidate, request))
+      if (fault?.skip) {
+        fault.skip -= 1
+        return undefined
+      }
       if (fault?.times !== undefined && --fault.times === 0) faults = faults.filter((other) => other !== fault)
       return fault?.action
     },

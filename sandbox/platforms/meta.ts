@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createAccounts } from './meta/accounts.ts'
+import { createCommentStore } from './meta/comment-store.ts'
+import { createComments } from './meta/comments.ts'
 import { createFacebookPlatform } from './meta/facebook.ts'
 import { createInstagram } from './meta/instagram.ts'
 import { createLogin } from './meta/login.ts'
@@ -8,7 +10,15 @@ import { createPageInsights } from './meta/page-insights.ts'
 import { createPagePosts } from './meta/page-posts.ts'
 import { createPeople, type NewInstagram, type NewPage } from './meta/people.ts'
 import { createMetaServer } from './meta/server.ts'
-import { openState, type App, type InstagramAccount, type Page, type PagePost, type Person } from './meta/state.ts'
+import {
+  openState,
+  type App,
+  type Comment,
+  type InstagramAccount,
+  type Page,
+  type PagePost,
+  type Person,
+} from './meta/state.ts'
 import { createTokens } from './meta/tokens.ts'
 import type { ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
@@ -46,6 +56,8 @@ export interface Meta {
   /** Publishes as a person does on the page itself. */
   publishElsewhere(page: Pick<Page, 'id'>, message: string): PagePost
   rewrite(postId: string, message: string): void
+  /** Comments below a post as a person or an account does on the platform itself. */
+  commentElsewhere(postId: string, authorId: string, text: string): Comment
   /** The next videos of pages are accepted, and their processing fails for these reasons. */
   failNextVideo(...problems: string[]): void
   /** Changes containers and posts on Instagram without our service. */
@@ -72,12 +84,14 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
     const tokens = createTokens(state)
     const base = () => urlOf('facebook')
     const counting = createCounting(PAGE_WORDS, crowds.facebook)
-    const posts = createPagePosts({ state, counting, base, processingMs, unreadableMs })
+    const comments = createCommentStore(state)
+    const posts = createPagePosts({ state, comments, counting, base, processingMs, unreadableMs })
     const people = createPeople(state)
     const login = createLogin({ state, tokens, people, changesPageOrder })
     const instagram = createInstagram({
       state,
       tokens,
+      comments,
       base: () => urlOf('instagram'),
       processingMs: { image: imageProcessingMs, video: processingMs },
       quota: instagramQuota,
@@ -86,10 +100,13 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
     const followersOf = ({ metrics }: Page) => metrics?.['followers'] ?? crowds.facebook.followers(Date.now())
     const accounts = createAccounts({ state, tokens, base, followersOf })
     const pages = [accounts, posts, createPageInsights({ state, counting, followersOf })]
-    const modules = [login, ...pages, instagram]
+    const modules = [login, ...pages, instagram, createComments({ state, comments, posts, store: instagram.store })]
     return {
       server: createMetaServer({ state, tokens, login, posts, instagram, modules, base, callsPerHour }),
-      fronts: { facebook: createFacebookPlatform({ state, tokens, posts, counting }), instagram: instagram.platform },
+      fronts: {
+        facebook: createFacebookPlatform({ state, tokens, posts, comments, counting }),
+        instagram: instagram.platform,
+      },
       api: {
         createPerson: people.ensure,
         createPersonWithPage: people.ensureWithPage,
@@ -101,6 +118,8 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
         },
         publishElsewhere: posts.publishElsewhere,
         rewrite: posts.rewrite,
+        commentElsewhere: (postId: string, authorId: string, text: string) =>
+          comments.add({ id: state.newId('1_'), postId, authorId, text }),
         failNextVideo: posts.failNextVideo,
         instagramStore: instagram.store,
       },

@@ -7,6 +7,8 @@ export interface LedgerEntry {
   text: string
   media: { type: string; altText: string }[]
   createdAt: string
+  /** The id of the post that a reply or a comment is below. */
+  replyTo?: string
 }
 
 export interface PublishedElsewhere {

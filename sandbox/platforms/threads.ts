@@ -18,6 +18,8 @@ export interface ThreadsOptions extends SimulatorPlace {
   processingMs?: { image: number; video: number }
   /** Posts per account and day. */
   quota?: number
+  /** Replies per account and day. */
+  replyQuota?: number
   crowd?: Crowd
 }
 
@@ -43,7 +45,7 @@ const WORDS = { comments: 'replies', impressions: 'views' }
 
 /** Starts a strict simulator of Threads behind the fault proxy. All data is under `dir`. */
 export async function startThreads(options: ThreadsOptions = {}): Promise<Threads> {
-  const { processingMs = { image: 300, video: 1_500 }, quota = 250, crowd = NO_CROWD } = options
+  const { processingMs = { image: 300, video: 1_500 }, quota = 250, replyQuota = 1_000, crowd = NO_CROWD } = options
   const { fronts, ...threads } = await startSimulator('threads', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('threads')
@@ -52,7 +54,7 @@ export async function startThreads(options: ThreadsOptions = {}): Promise<Thread
     const tokens = createTokens(state)
     const accounts = createAccounts(state)
     const login = createLogin({ state, tokens, accounts })
-    const posts = createPosts({ state, store, base, quota })
+    const posts = createPosts({ state, store, base, quota: { posts: quota, replies: replyQuota } })
     const modules = [posts, createInsights({ store, crowd })]
     return {
       server: createThreadsServer({ state, store, tokens, login, modules, base }),

@@ -13,6 +13,7 @@ import { createRenewTokensActivities } from './accounts/renew-tokens.ts'
 import { createRestartPostsActivities } from './publishing/restart-posts.ts'
 import { createSendMailActivities } from './notifications/send-mail.ts'
 import { createSweepActivities } from './publishing/sweep.ts'
+import { createTakeBackActivities } from './publishing/take-back.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** All activities of this service. */
@@ -22,6 +23,7 @@ export function createActivities(context: WorkerContext) {
     ...createPostActivities(context),
     ...createSweepActivities(context),
     ...createRestartPostsActivities(context),
+    ...createTakeBackActivities(context),
     ...createRenewTokensActivities(context),
     ...createCheckDuePostsActivities(context),
     ...createCleanUploadsActivities(context),

@@ -60,8 +60,12 @@ function threads(config: Config): PlatformSettings['threads'] {
     appSecret: THREADS_APP_SECRET,
     authorizeUrl: THREADS_AUTHORIZE_URL,
     graphUrl: THREADS_GRAPH_URL,
+    extraScopes: parseList(config.META_EXTRA_SCOPES).filter(isThreadsScope),
   }
 }
+
+/** Each of Meta's dialogs refuses the permissions of the other. */
+const isThreadsScope = (scope: string): boolean => scope.startsWith('threads_')
 
 function facebook(config: Config): PlatformSettings['facebook'] {
   if (config.FACEBOOK_APP_ID === '') return null
@@ -71,7 +75,7 @@ function facebook(config: Config): PlatformSettings['facebook'] {
     version: config.GRAPH_API_VERSION,
     appId: config.FACEBOOK_APP_ID,
     appSecret: config.FACEBOOK_APP_SECRET,
-    extraScopes: parseList(config.META_EXTRA_SCOPES),
+    extraScopes: parseList(config.META_EXTRA_SCOPES).filter((scope) => !isThreadsScope(scope)),
   }
 }
 

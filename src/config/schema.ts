@@ -260,7 +260,7 @@ export const ConfigSchema = Type.Object(
     GRAPH_API_VERSION: text('Version of the Graph API', 'v26.0'),
     META_EXTRA_SCOPES: Type.String({
       description:
-        'Additional permissions of Facebook and Instagram logins, such as read_insights, separated by commas',
+        'Additional permissions of Meta logins, such as read_insights; a first comment needs pages_manage_engagement on Facebook and instagram_manage_comments on Instagram',
       default: '',
       pattern: SCOPE_NAMES,
     }),

@@ -1,5 +1,6 @@
 import type { OfferedId } from '../domain/accounts/platform-connect.ts'
 import type { PostCounts } from '../domain/analytics/analytics.ts'
+import type { PlatformOptions } from '../domain/posts/options.ts'
 import type { Part } from '../domain/posts/parts.ts'
 import type { MediaItem, Published } from '../domain/posts/post.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
@@ -12,6 +13,7 @@ export interface OutgoingPost {
   postId: string
   kind: Part['kind']
   content: Part['content']
+  options: PlatformOptions
   /** The published parts that this one continues: the first, and the one before; absent for the first part. */
   replyTo?: { rootId: string; parentId: string }
 }
@@ -187,6 +189,11 @@ export interface PlatformAdapter {
    * to be visible yet. Succeeds when the object is already gone.
    */
   discard?(checkpoints: Pick<Checkpoints, 'get'>, account: Credentials, options: CallOptions): Promise<void>
+  /**
+   * Removes a published post, reply or comment of the account. Succeeds when it is already gone, so it can be repeated. Absent on platforms
+   * that let no program do it.
+   */
+  remove?(platformPostId: string, account: Credentials, options: CallOptions): Promise<void>
   /**
    * Deadline of the visible call in milliseconds, if it differs from the default: some platforms fetch a whole file
    * within it.

@@ -78,6 +78,11 @@ export const SIMULATED_GUARDS: SimulatedGuard[] = [
     violates: 'I3',
   },
   {
+    guard: 'No claim for a part of a thread that another attempt has published',
+    removed: [{ anchor: 'next part', change: remove }],
+    violates: 'I1',
+  },
+  {
     guard: 'The status of a post is rolled up in one place',
     removed: [{ anchor: 'roll-up', change: (code) => code.replace("'FAILED'", "'COMPLETED'") }],
     violates: 'I5',

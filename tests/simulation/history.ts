@@ -1,4 +1,4 @@
-import type { Post } from '../../src/domain/posts/post.ts'
+import type { Content, Post } from '../../src/domain/posts/post.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { marked, type Evidence, type PostInput, type StoredPost, type Violation } from '../faults/judge/evidence.ts'
 import { judgeDeliveries } from '../faults/judge/judge.ts'
@@ -20,7 +20,7 @@ import { createWorld, OUTAGES, type Odds } from './world.ts'
 
 /** A request of a client for its post, milliseconds after its create. */
 export interface Change {
-  kind: 'edit' | 'postpone' | 'cancel' | 'delete' | 'retry'
+  kind: 'edit' | 'postpone' | 'cancel' | 'stop' | 'delete' | 'retry'
   at: number
 }
 
@@ -32,6 +32,9 @@ export interface PlannedPost {
   createdAt: number
   /** Milliseconds after its create; null for an immediate post. */
   scheduledIn: number | null
+  /** The number of posts of a thread after the first. */
+  segments: number
+  hasComment: boolean
   changes: Change[]
 }
 
@@ -118,7 +121,7 @@ function planPost(random: Random): PlannedPost {
   const scheduledIn = random.chance(0.5) ? random.between(2 * SECOND, 40 * SECOND) : null
   const changes: Change[] = []
   if (random.chance(0.5)) {
-    const kind = random.oneOf(['edit', 'edit', 'postpone', 'cancel', 'delete', 'retry'] as const)
+    const kind = random.oneOf(['edit', 'edit', 'postpone', 'cancel', 'stop', 'delete', 'retry'] as const)
     const around = scheduledIn ?? 0
     const at = random.chance(0.5) ? around + random.between(-1_500, 500) : random.between(0, around + 30 * SECOND)
     changes.push({ kind, at: Math.max(0, at) })
@@ -128,8 +131,31 @@ function planPost(random: Random): PlannedPost {
     platforms: platforms.length > 0 ? platforms : [random.oneOf(PLATFORMS)],
     createdAt: random.between(0, 30 * SECOND),
     scheduledIn,
+    segments: random.chance(0.3) ? random.between(1, 2) : 0,
+    hasComment: random.chance(0.15),
     changes,
   }
+}
+
+/** Returns the content of a post, with the texts that platforms publish which join threads. */
+function toContent(id: string, { marker = id, segments, hasComment }: PlannedPost, words: string) {
+  const text = marked(marker, words)
+  const further = Array.from({ length: segments }, (_, index) => marked(`${marker}-${index + 1}`, 'further words'))
+  const comment = hasComment ? marked(`${marker}-comment`, 'a comment') : undefined
+  const joined = [text, ...further].join('\n\n')
+  const withComment = comment === undefined ? joined : `${joined}\n\n${comment}`
+  const content: Content = {
+    text,
+    mediaItems: [],
+    ...(segments > 0 && { segments: further.map((one) => ({ text: one, mediaItems: [] })) }),
+    ...(comment !== undefined && { firstComment: comment }),
+    onUnsupported: 'join',
+  }
+  const input: PostInput = {
+    ...{ text, segments: further, overrides: { tumblr: withComment, facebook: joined } },
+    ...(comment !== undefined && { firstComment: comment }),
+  }
+  return { content, input }
 }
 
 function planMishap(random: Random): Mishap {
@@ -278,8 +304,9 @@ function createSimulation(
     const answer = await log.record(invocation, async (): Promise<Answer> => {
       await api.process.running()
       try {
-        await send()
-        return kind === 'create' ? { status: 201, body: { data: { postId: post._id } } } : { status: 200, body: {} }
+        const changed = await send()
+        if (kind === 'create') return { status: 201, body: { data: { postId: post._id } } }
+        return { status: 200, body: kind === 'stop' ? { stopped: listStopped(changed as Post) } : {} }
       } catch (error) {
         const { statusCode, code } = error as { statusCode?: number; code?: string }
         return { status: statusCode ?? 503, body: { code } }
@@ -293,12 +320,12 @@ function createSimulation(
     await sleep(planned.createdAt)
     const id = `post-${number}`
     const now = new Date()
-    const text = marked(planned.marker ?? id, 'first words')
+    const { content, input: texts } = toContent(id, planned, 'first words')
     const scheduledAt = planned.scheduledIn === null ? null : new Date(now.getTime() + planned.scheduledIn)
-    const fields = { _id: id, userId: USERS[number % USERS.length]!, content: { text, mediaItems: [] } }
+    const fields = { _id: id, userId: USERS[number % USERS.length]!, content }
     const post = buildPost({ ...fields, selectedPlatforms: planned.platforms, scheduledAt }, now)
     const due = scheduledAt === null ? {} : { scheduledAt: scheduledAt.getTime() }
-    const input = { text, platforms: planned.platforms, ...due }
+    const input = { ...texts, platforms: planned.platforms, ...due }
     const create = () => api.create(post)
     trace(
       `create of ${id} for ${planned.platforms.join(', ')}${scheduledAt ? `, due ${planned.scheduledIn} ms later` : ''}`,
@@ -308,23 +335,26 @@ function createSimulation(
     if ((await request('create', post, input, create)) !== 201) return
     const changing = planned.changes.map(async (change) => {
       await sleep(Math.max(0, createdAt + change.at - Date.now()))
-      await alter(post, change)
+      await alter(planned, post, change)
     })
     await Promise.all(changing)
   }
 
-  async function alter(post: Post, { kind }: Change): Promise<void> {
+  async function alter(planned: PlannedPost, post: Post, { kind }: Change): Promise<void> {
     const { _id: id, userId } = post
     switch (kind) {
       case 'edit': {
-        const text = marked(id, `other words ${Date.now() - START}`)
-        const change = { content: { text, mediaItems: [] } }
-        return void (await request(kind, post, { text }, () => api.edit(userId, id, change)))
+        const { content, input } = toContent(id, { ...planned, marker: id }, `other words ${Date.now() - START}`)
+        return void (await request(kind, post, input, () => api.edit(userId, id, { content })))
       }
       case 'postpone': {
         const scheduledAt = Date.now() + 5 * SECOND
         const change = { scheduledAt: new Date(scheduledAt) }
         return void (await request(kind, post, { scheduledAt }, () => api.edit(userId, id, change)))
+      }
+      case 'stop': {
+        const accountIds = listAccounts(id)
+        return void (await request(kind, post, undefined, () => api.cancel(userId, id, accountIds)))
       }
       case 'cancel':
         return void (await request(kind, post, undefined, () => api.cancel(userId, id)))
@@ -361,6 +391,12 @@ function createSimulation(
     await sleep(30 * SECOND)
     isDone = true
   }
+
+  /** Returns the accounts that a client reads of a post. */
+  const listAccounts = (id: string): string[] =>
+    storedPosts()
+      .filter((post) => post._id === id)
+      .flatMap((post) => (post as unknown as Post).platformStatuses.flatMap(({ accountId }) => accountId ?? []))
 
   const storedPosts = (): StoredPost[] => [...(world.storage.get('posts')?.documents.values() ?? [])] as never
 
@@ -407,6 +443,13 @@ function createPlatforms(honoursKeys: boolean): SimulatedPlatform[] {
     createThreads(originOf('threads')),
     createFacebook(originOf('facebook'), { withoutDrafts: 'facebook-bob' }),
   ]
+}
+
+function listStopped({ platformStatuses }: Post): Platform[] {
+  return platformStatuses.flatMap(({ platform, errorCode, comment }) => {
+    const code = comment?.status === 'failed' ? comment.errorCode : errorCode
+    return code === 'CANCELLED' ? [platform] : []
+  })
 }
 
 const hasEnded = ({ status }: StoredPost): boolean =>

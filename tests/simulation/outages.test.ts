@@ -24,6 +24,8 @@ function planOutage(platform: 'bluesky' | 'mastodon', kind: number, lastsMs: num
       platforms: [platform],
       createdAt: (number * 2 * DOWN_AT) / posts,
       scheduledIn: number % 2 === 0 ? null : 12 * SECOND,
+      segments: 0,
+      hasComment: false,
       changes: [],
     })),
     mishaps: [

@@ -1,3 +1,4 @@
+import type { LedgerRecord } from '../faults/judge/evidence.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 
 /** A call as it reaches a platform. */
@@ -20,7 +21,7 @@ export interface SimulatedPlatform {
   handle(call: PlatformCall): PlatformAnswer
   /** The text of a call that makes a post visible; undefined for other calls. */
   textOf(call: PlatformCall): string | undefined
-  ledger(): { id: string; account: string; text: string }[]
+  ledger(): LedgerRecord[]
   /** The answer with the platform's own error body. */
   refuse(status: number): PlatformAnswer
   /** How long after its arrival an unanswered call may take effect, milliseconds: what the adapter may rely on. */
@@ -37,9 +38,14 @@ const jsonOf = ({ body }: PlatformCall) => JSON.parse(body) as Record<string, un
 const match = ({ method, url }: PlatformCall, expected: string, path: RegExp) =>
   method === expected ? path.exec(url.pathname) : null
 
+interface BlueskyRecord {
+  text: string
+  reply?: { parent: { uri: string } }
+}
+
 /** Writes under the key of the caller: the same record again changes nothing, another one is refused. */
 export function createBluesky(origin: string): SimulatedPlatform {
-  const records = new Map<string, { uri: string; account: string; value: { text: string } }>()
+  const records = new Map<string, { uri: string; account: string; value: BlueskyRecord }>()
   const refuse = (status: number, error = 'InternalServerError') => ({ status, body: { error, message: error } })
   const put = /\/com\.atproto\.repo\.putRecord$/
   return {
@@ -49,7 +55,7 @@ export function createBluesky(origin: string): SimulatedPlatform {
     refuse,
     handle(call) {
       if (match(call, 'POST', put)) {
-        const { repo, collection, rkey, record } = jsonOf(call) as Record<string, string> & { record: { text: string } }
+        const { repo, collection, rkey, record } = jsonOf(call) as Record<string, string> & { record: BlueskyRecord }
         const uri = `at://${repo}/${collection}/${rkey}`
         const known = records.get(uri)
         if (known && JSON.stringify(known.value) !== JSON.stringify(record)) return refuse(400, 'InvalidSwap')
@@ -64,17 +70,27 @@ export function createBluesky(origin: string): SimulatedPlatform {
       return refuse(404, 'MethodNotImplemented')
     },
     textOf: (call) => (match(call, 'POST', put) ? (jsonOf(call)['record'] as { text: string }).text : undefined),
-    ledger: () => [...records.values()].map(({ uri, account, value }) => ({ id: uri, account, text: value.text })),
+    ledger: () =>
+      [...records.values()].map(({ uri, account, value: { text, reply } }) => ({
+        ...{ id: uri, account, text },
+        ...(reply && { replyTo: reply.parent.uri }),
+      })),
   }
 }
 
 /** @param honoursKeys whether a repeat with the same `Idempotency-Key` publishes nothing */
 export function createMastodon(origin: string, { honoursKeys }: { honoursKeys: boolean }): SimulatedPlatform {
-  const statuses: { id: string; text: string; account: string; createdAt: number }[] = []
+  const statuses: (LedgerRecord & { createdAt: number })[] = []
   const byKey = new Map<string, string>()
   const refuse = (status: number) => ({ status, body: { error: 'refused' } })
-  const show = ({ id, text, createdAt }: (typeof statuses)[number]) => ({
+  const show = ({
     id,
+    text,
+    createdAt,
+    replyTo = null,
+  }: Omit<(typeof statuses)[number], 'replyTo'> & { replyTo?: string | null }) => ({
+    id,
+    in_reply_to_id: replyTo,
     created_at: new Date(createdAt).toISOString(),
     edited_at: null,
     content: `<p>${text}</p>`,
@@ -98,15 +114,20 @@ export function createMastodon(origin: string, { honoursKeys }: { honoursKeys: b
         const key = call.headers['idempotency-key']!
         const known = honoursKeys ? statuses.find(({ id }) => id === byKey.get(key)) : undefined
         if (known) return ok(show(known))
+        const { status: text, in_reply_to_id: replyTo } = jsonOf(call) as { status: string; in_reply_to_id?: string }
+        if (replyTo !== undefined && !statuses.some(({ id }) => id === replyTo)) return refuse(404)
         const status = {
-          id: String(1_000 + statuses.length),
-          text: jsonOf(call)['status'] as string,
-          account: accountOf(call),
-          createdAt: Date.now(),
+          ...{ id: String(1_000 + statuses.length), text, account: accountOf(call), createdAt: Date.now() },
+          ...(replyTo !== undefined && { replyTo }),
         }
         statuses.push(status)
         byKey.set(key, status.id)
         return ok(show(status))
+      }
+      const one = match(call, 'GET', /^\/api\/v1\/statuses\/(\w+)$/)
+      if (one) {
+        const found = statuses.find(({ id }) => id === one[1])
+        return found ? ok(show(found)) : refuse(404)
       }
       const source = match(call, 'GET', /^\/api\/v1\/statuses\/(\w+)\/source$/)
       if (source) {
@@ -136,7 +157,7 @@ export function createTumblr(origin: string): SimulatedPlatform {
     body: { meta: { status, msg: 'x' }, response },
   })
   const textIn = (call: PlatformCall) =>
-    (jsonOf(call)['content'] as { text?: string }[]).map(({ text = '' }) => text).join('\n')
+    (jsonOf(call)['content'] as { text?: string }[]).map(({ text = '' }) => text).join('\n\n')
   const publish = /^\/v2\/blog\/[^/]+\/posts\/(\d+)$/
   return {
     platform: 'tumblr',

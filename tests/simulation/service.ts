@@ -337,7 +337,8 @@ export function createApi(process: Process, surroundings: Surroundings) {
       const post = await posts.transition({ _id: postId, userId }, source.moves.edit(change))
       await source.notifying.notifyWorkflow(parts, post, 'changed')
     },
-    cancel: (userId: string, postId: string) => source.cancelling.cancelPost(parts, { userId, postId }),
+    cancel: (userId: string, postId: string, accountIds?: string[]) =>
+      source.cancelling.cancelPost(parts, { userId, postId, accountIds }),
     retry: (userId: string, postId: string) => source.retrying.retryPost(parts, { userId, postId }),
     delete: (userId: string, postId: string) => source.deleting.deletePost(parts, userId, postId),
   }

@@ -525,6 +525,57 @@ describe('drafts', () => {
   })
 })
 
+describe('comments', () => {
+  async function newCommenter(scopes = [...SCOPES, 'pages_manage_engagement']) {
+    const { page, token } = await world.newPage(scopes)
+    const post = world.meta.publishElsewhere(page, 'a post')
+    const path = `/${post.id}/comments`
+    return {
+      page,
+      post,
+      token,
+      comment: (message: string, more = {}) => world.graph('POST', path, { message, ...more }, token),
+      list: (params: Record<string, string> = {}) => world.graph('GET', path, params, token),
+    }
+  }
+
+  it('a comment of the page is below its post, with a URL, and counts as a record of the page', async () => {
+    const { page, post, token, comment, list } = await newCommenter()
+    const { body } = await comment(' a comment ', { fields: 'id,permalink_url' })
+    expect(body).toEqual({
+      id: expect.stringMatching(/^\d+_\d+$/),
+      permalink_url: expect.stringContaining('comment_id='),
+    })
+    const shown = { id: body['id'], message: 'a comment', from: { id: page.id } }
+    expect((await list({ fields: 'id,message,from{id}' })).body['data']).toEqual([shown])
+    const ledger = await controlOf(world.meta.facebook).ledger()
+    expect(ledger).toContainEqual(expect.objectContaining({ account: page.id, text: 'a comment', replyTo: post.id }))
+    const counted = await world.graph('GET', `/${post.id}`, { fields: 'comments' }, token)
+    expect(counted.body).toMatchObject({ comments: { summary: { total_count: 1 } } })
+  })
+
+  it('comments are listed from old to new unless another order is requested', async () => {
+    const { comment, list } = await newCommenter()
+    for (const text of ['one', 'two']) await comment(text)
+    const listed = async (params: Record<string, string> = {}) =>
+      ((await list(params)).body['data'] as { message: string }[]).map(({ message }) => message)
+    expect(await listed()).toEqual(['one', 'two'])
+    expect(await listed({ order: 'reverse_chronological', filter: 'stream' })).toEqual(['two', 'one'])
+    expect(await list({ order: 'best' })).toMatchObject({ code: 100 })
+  })
+
+  it('a comment is refused when it is too long, below an unknown post, and without the permission', async () => {
+    const { post, token, comment } = await newCommenter()
+    expect(await comment('x'.repeat(8_001))).toMatchObject({ code: 100 })
+    expect(await comment('')).toMatchObject({ code: 100 })
+    const unknown = await world.graph('POST', `/${post.pageId}_1/comments`, { message: 'x' }, token)
+    expect(problem(unknown)).toMatchObject({ code: 100, error_subcode: 33 })
+    const without = await newCommenter(SCOPES)
+    expect(await without.comment('x')).toMatchObject({ status: 403, code: 200 })
+    expect((await without.list()).status).toBe(200)
+  })
+})
+
 describe('the sandbox', () => {
   it('the pages show accounts and posts to everyone', async () => {
     const { page, token } = await world.newPage()

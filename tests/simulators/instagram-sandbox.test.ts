@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { film } from '../support/film.ts'
 import { picture } from '../platforms/shared/containers-support.ts'
-import { metaWorld, type MetaWorld } from '../platforms/shared/meta-support.ts'
+import { metaWorld, SCOPES, type MetaWorld } from '../platforms/shared/meta-support.ts'
 import { storedMedia } from '../platforms/shared/support.ts'
 
 const DAY_MS = 86_400_000
@@ -24,10 +24,10 @@ const addressOf = async (bytes: Uint8Array, type = 'image/jpeg') => (await store
 
 type Params = Record<string, string>
 
-async function newUser(declined = {}) {
+async function newUser(declined = {}, scopes = SCOPES) {
   const { person, pages } = world.newPerson()
   const id = pages[0]!.instagramId!
-  const token = await world.logIn(person.id, declined)
+  const token = await world.logIn(person.id, declined, scopes)
   return {
     id,
     token,
@@ -164,6 +164,33 @@ describe('quotas of a day', () => {
   it('the daily quota limits containers', async () => {
     for (let n = 0; n < 6; n++) expect((await make({ image_url: square })).status).toBe(200)
     expect(await make({ image_url: square })).toMatchObject(refused(9, 2_207_042))
+  })
+})
+
+describe('a comment', () => {
+  it('a comment is listed below its post, the newest first', async () => {
+    const commenter = await newUser({}, [...SCOPES, 'instagram_manage_comments'])
+    const { id } = world.meta.instagramStore.publishElsewhere(commenter.id, 'a post')
+    const comment = (message: string) => world.graph('POST', `/${id}/comments`, { message }, commenter.token)
+    const ids = [(await comment('one')).body['id'], (await comment('two')).body['id']]
+    const list = await world.graph('GET', `/${id}/comments`, { fields: 'id,text,username' }, commenter.token)
+    const username = (await commenter.get(commenter.id, 'username')).body['username']
+    expect(list.body['data']).toEqual([
+      { id: ids[1], text: 'two', username },
+      { id: ids[0], text: 'one', username },
+    ])
+    expect((await commenter.get(id, 'comments_count')).body).toMatchObject({ comments_count: 2 })
+    expect(await comment('x'.repeat(2_201))).toMatchObject(refused(100))
+    expect(await comment(' ')).toMatchObject(refused(100))
+    expect(await world.graph('POST', '/12345/comments', { message: 'x' }, commenter.token)).toMatchObject(
+      refused(100, 33),
+    )
+  })
+
+  it('a comment is neither written nor read without its permission', async () => {
+    const { id } = world.meta.instagramStore.publishElsewhere(user.id, 'a post')
+    expect(await world.graph('POST', `/${id}/comments`, { message: 'x' }, user.token)).toMatchObject(refused(200))
+    expect(await world.graph('GET', `/${id}/comments`, {}, user.token)).toMatchObject(refused(200))
   })
 })
 

@@ -209,6 +209,20 @@ describe('statuses', () => {
     expect(await post({ status: 'one' }, { key })).toMatchObject({ status: 404, body: { error: 'Record not found' } })
   })
 
+  it('a reply shows its parent, and is refused without one', async () => {
+    const parent = (await post({ status: 'parent' })).body['id'] as string
+    const reply = await post({ status: 'reply', in_reply_to_id: parent })
+    const shown = { in_reply_to_id: parent, in_reply_to_account_id: account.accountId }
+    expect(reply).toMatchObject({ status: 200, body: shown })
+    const entry = (await world.control.ledger()).find(({ id }) => id === reply.body['id'])
+    expect(entry).toMatchObject({ replyTo: parent })
+    await world.control.deletePost(parent)
+    expect(await post({ status: 'late', in_reply_to_id: parent })).toMatchObject({
+      status: 404,
+      body: { error: 'The post you are trying to reply to does not appear to exist.' },
+    })
+  })
+
   it.each([
     ['no text', { status: ' \n ' }, "Validation failed: Text can't be blank"],
     ['too much text', { status: 'x'.repeat(501) }, 'Validation failed: Text character limit of 500 exceeded'],

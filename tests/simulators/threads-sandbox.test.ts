@@ -17,7 +17,7 @@ let app: ReturnType<Threads['createApp']>
 
 beforeAll(async () => {
   stored = await storedMedia()
-  threads = await startThreads({ processingMs: { image: 0, video: 400 }, quota: 3 })
+  threads = await startThreads({ processingMs: { image: 0, video: 400 }, quota: 3, replyQuota: 2 })
   app = threads.createApp({ name: 'postonce', redirectUris: [REDIRECT_URI] })
 })
 afterAll(async () => {
@@ -52,9 +52,9 @@ const page = (more: Record<string, string> = {}) => {
 }
 
 let names = 0
-async function login(more: Record<string, string> = {}) {
+async function login(more: Record<string, string> = {}, scope = SCOPES) {
   const account = threads.createAccount({ username: `person${names++}`, name: 'Ann' })
-  const decided = await call('POST', page(), { account: account.id, decision: 'allow', ...more })
+  const decided = await call('POST', page({ scope }), { account: account.id, decision: 'allow', ...more })
   const code = new URL(decided.headers.get('location')!).searchParams.get('code')!
   return { account, code }
 }
@@ -69,8 +69,8 @@ const exchange = (code: string, more: Record<string, string> = {}) =>
     ...more,
   })
 
-async function newUser(more: Record<string, string> = {}) {
-  const { account, code } = await login(more)
+async function newUser(more: Record<string, string> = {}, scope = SCOPES) {
+  const { account, code } = await login(more, scope)
   const short = (await exchange(code)).body['access_token'] as string
   const long = await call('GET', '/access_token', {
     grant_type: 'th_exchange_token',
@@ -282,6 +282,52 @@ describe('a container', () => {
 
   it('an unknown container is not found', async () => {
     expect(await user.get('12345', 'status')).toMatchObject(refused(100, 33))
+  })
+})
+
+describe('a reply', () => {
+  const REPLY_SCOPES = `${SCOPES},threads_read_replies,threads_manage_replies`
+  let user: Awaited<ReturnType<typeof newUser>>
+  beforeEach(async () => void (user = await newUser({}, REPLY_SCOPES)))
+
+  const make = (text: string, replyTo: string) =>
+    user.own('POST', '/threads', { media_type: 'TEXT', text, reply_to_id: replyTo })
+  const publish = (id: unknown) => user.own('POST', '/threads_publish', { creation_id: id as string })
+  const reply = async (text: string, replyTo: string) =>
+    (await publish((await make(text, replyTo)).body['id'])).body['id'] as string
+
+  it('a reply is listed apart from posts, with its parent and its root', async () => {
+    const root = threads.store.publishElsewhere(user.account.id, 'root').id
+    const first = await reply('first', root)
+    const second = await reply('second', first)
+    const { body: posts } = await user.own('GET', '/threads', { fields: 'id' })
+    expect(posts['data']).toEqual([{ id: root }])
+    const { body: replies } = await user.own('GET', '/replies', { fields: 'id,replied_to,root_post,is_reply' })
+    expect(replies['data']).toEqual([
+      { id: second, replied_to: { id: first }, root_post: { id: root }, is_reply: true },
+      { id: first, replied_to: { id: root }, root_post: { id: root }, is_reply: true },
+    ])
+  })
+
+  it("a reply is refused for an unknown post, and in another account's thread", async () => {
+    expect(await make('lost', '12345')).toMatchObject(refused(100, 33))
+    const other = threads.createAccount({ username: 'another_author' })
+    expect(await make('intruder', threads.store.publishElsewhere(other.id, 'not yours').id)).toMatchObject(refused(10))
+  })
+
+  it('replies have a quota of their own, which needs a permission to read', async () => {
+    const root = threads.store.publishElsewhere(user.account.id, 'root').id
+    for (const text of ['one', 'two']) await reply(text, root)
+    const { body: made } = await make('three', root)
+    expect(await publish(made['id'])).toMatchObject({ status: 400 })
+    const limit = { quota_usage: 1, config: { quota_total: 3, quota_duration: 86_400 } }
+    const ofReplies = { reply_quota_usage: 2, reply_config: { quota_total: 2, quota_duration: 86_400 } }
+    const fields = 'quota_usage,config,reply_quota_usage,reply_config'
+    const { body } = await user.own('GET', '/threads_publishing_limit', { fields })
+    expect(body['data']).toEqual([{ ...limit, ...ofReplies }])
+    const other = await newUser()
+    expect(await other.own('GET', '/threads_publishing_limit', { fields })).toMatchObject(refused(10))
+    expect(await other.own('GET', '/replies', { fields: 'id' })).toMatchObject(refused(10))
   })
 })
 

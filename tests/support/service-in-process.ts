@@ -21,6 +21,8 @@ export interface PostStatusData {
     error: string | null
     errorCode: string | null
     nextAttemptAt: string | null
+    removal?: { status: string; requestedBy: string; error: string | null; errorCode: string | null }
+    parts?: { kind: string; status: string; platformPostId: string | null }[]
     attemptCount: number
   }[]
 }

@@ -190,12 +190,14 @@ function accountControl({ createAccount }: Pick<BlueskyPlatformDeps, 'createAcco
 }
 
 function ledgerEntry({ uri, value }: StoredRecord, account: string): LedgerEntry {
+  const reply = value['reply'] as { parent: { uri: string } } | undefined
   return {
     id: uri,
     account,
     text: String(value['text']),
     media: listFiles(value).map(({ mimeType: type, altText }) => ({ type, altText })),
     createdAt: String(value['createdAt']),
+    ...(reply && { replyTo: reply.parent.uri }),
   }
 }
 

@@ -28,6 +28,10 @@ const GERMAN: [english: RegExp, german: string][] = [
     /^Media (.*) not found or already attached to another post$/,
     'Medieninhalte $1 nicht gefunden oder bereits an einen anderen Beitrag angehängt',
   ],
+  [
+    /^The post you are trying to reply to does not appear to exist\.$/,
+    'Der Beitrag, auf den du antworten möchtest, scheint nicht zu existieren.',
+  ],
   [/^The access token is invalid$/, 'Der Zugriffs-Token ist ungültig'],
   [/^The access token was revoked$/, 'Der Zugriffs-Token wurde widerrufen'],
   [/^Too many requests$/, 'Du wurdest gedrosselt'],

@@ -26,6 +26,7 @@ export function createMastodonPlatform({ state, oauth, statuses }: MastodonPlatf
           return { type: mimeType, altText: description ?? '' }
         }),
         createdAt: status.createdAt,
+        ...(status.inReplyToId !== undefined && { replyTo: status.inReplyToId }),
       }))
     },
 

@@ -65,6 +65,8 @@ export interface Status {
   mediaIds: string[]
   clientId: string
   createdAt: string
+  /** The status that it is a reply to. */
+  inReplyToId?: string
   /** Time of the last edit; absent while it was never edited. */
   editedAt?: string
   metrics?: Record<string, number>

@@ -42,14 +42,26 @@ export function createStatuses(options: StatusesOptions) {
     return list
   }
 
-  /** Creates a status. Like the real server, it returns the first result for a repeated key, whatever the content. */
+  /**
+   * Creates a status. Like the real server, it checks the parent first, and returns the first result for a repeated key, whatever the
+   * content.
+   */
   function create(account: Account, clientId: string, params: Params, key: string | undefined): SandboxResponse {
+    assertParent(account, params)
     const keyOf = key === undefined || key === '' ? null : `${account.id}/${key}`
     const known = keyOf === null || !honoursKeys ? undefined : state.idempotency.get(keyOf)
     if (known && known.until > Date.now()) return { status: 200, body: present(find(known.statusId)) }
     const status = publish(account, clientId, params)
     if (keyOf !== null) state.idempotency.set(keyOf, { statusId: status.id, until: Date.now() + KEY_LIFE_MS })
     return { status: 200, body: present(status) }
+  }
+
+  /** `set_thread` of the real server's statuses controller. */
+  function assertParent(account: Account, params: Pick<Params, 'text'>): void {
+    const id = params.text('in_reply_to_id') ?? ''
+    const parent = state.statuses.get(id)
+    if (id === '' || (parent && isFor(account, parent))) return
+    throw new Refusal(404, 'The post you are trying to reply to does not appear to exist.')
   }
 
   function publish(
@@ -71,6 +83,7 @@ export function createStatuses(options: StatusesOptions) {
     if (lengthOf(text, params.text('spoiler_text') ?? '') > maxCharacters) {
       throw new Refusal(422, `Validation failed: Text character limit of ${maxCharacters} exceeded`)
     }
+    const inReplyToId = params.text('in_reply_to_id') || undefined
     const status: Status = {
       id: state.newId(),
       accountId: account.id,
@@ -80,6 +93,7 @@ export function createStatuses(options: StatusesOptions) {
       mediaIds: attached.map(({ id }) => id),
       clientId,
       createdAt: createdAt.toISOString(),
+      ...(inReplyToId !== undefined && { inReplyToId }),
     }
     for (const one of attached) state.media.set(one.id, { ...one, statusId: status.id })
     state.statuses.set(status.id, status)
@@ -128,11 +142,13 @@ export function createStatuses(options: StatusesOptions) {
     const account = state.accounts.get(status.accountId)!
     const app = state.apps.get(status.clientId)
     const counts = countsOf(status)
+    // The real server forgets a deleted parent.
+    const parent = state.statuses.get(status.inReplyToId ?? '')
     return {
       id: status.id,
       created_at: status.createdAt,
-      in_reply_to_id: null,
-      in_reply_to_account_id: null,
+      in_reply_to_id: parent?.id ?? null,
+      in_reply_to_account_id: parent?.accountId ?? null,
       sensitive: false,
       spoiler_text: '',
       visibility: status.visibility,

@@ -2,6 +2,7 @@ import type { LedgerEntry, ProxiedPlatform } from '../proxied-platform.ts'
 import type { Counting } from '../shared/graph/insights.ts'
 import { tokenIn } from '../shared/graph/routes.ts'
 import type { ShownPost } from '../shared/post-pages.ts'
+import type { CommentStore } from './comment-store.ts'
 import type { PagePosts } from './page-posts.ts'
 import type { MetaState, PagePost } from './state.ts'
 import type { Tokens } from './tokens.ts'
@@ -10,18 +11,18 @@ interface FacebookDeps {
   state: MetaState
   tokens: Tokens
   posts: PagePosts
+  comments: CommentStore
   counting: Counting
 }
 
-/** Calls that create a post, or publish a draft by its id. */
-const VISIBLE = /^(?:\/v\d+\.\d+)?\/(?:\w+\/(?:feed|videos)|(\d+(?:_\d+)?))(?:\?|$)/
+/** Calls that create a post or a comment, or publish a draft by its id. */
+const VISIBLE = /^(?:\/v\d+\.\d+)?\/(?:\w+\/(?:feed|videos|comments)|(\d+(?:_\d+)?))(?:\?|$)/
 
 /** Creates Facebook's part of the control interface. Accounts are pages or persons, by their id. */
-export function createFacebookPlatform({ state, tokens, posts, counting }: FacebookDeps): ProxiedPlatform {
+export function createFacebookPlatform({ state, tokens, posts, comments, counting }: FacebookDeps): ProxiedPlatform {
   /** A video is counted by its own id, which its creator receives. */
   const idOf = ({ id, videoId }: PagePost) => videoId ?? id
-  const find = (id: string): PagePost | undefined =>
-    state.posts.get(id) ?? state.posts.values().find(({ videoId }) => videoId === id)
+  const find = posts.findPost
 
   /** A video whose processing fails is never public. */
   const isBroken = (videoId: string | null) => videoId !== null && state.videos.get(videoId)!.problem !== null
@@ -30,7 +31,7 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
     controls: counting.controls,
 
     async ledger(): Promise<LedgerEntry[]> {
-      return state.posts
+      const published = state.posts
         .values()
         .filter(({ publishedAt, videoId }) => publishedAt !== null && !isBroken(videoId))
         .map((post) => ({
@@ -40,6 +41,13 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
           media: mediaOf(state, post).map(({ mimeType, altText }) => ({ type: mimeType, altText })),
           createdAt: new Date(post.publishedAt!).toISOString(),
         }))
+      return [
+        ...published,
+        ...comments.ledger(
+          (authorId) => state.pages.get(authorId)?.id,
+          (postId) => find(postId) !== undefined,
+        ),
+      ]
     },
 
     /** For a page: its person loses the role on it. For a person: they remove the application. */
@@ -62,7 +70,7 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
     async deletePost(id) {
       const post = find(id)
       if (post) posts.remove(post)
-      return post !== undefined
+      return post !== undefined || comments.remove(id)
     },
 
     async setPostMetrics(id, metrics) {

@@ -6,6 +6,7 @@ import { createCounting } from '../shared/graph/insights.ts'
 import { graphTime } from '../shared/graph/lists.ts'
 import { tokenIn } from '../shared/graph/routes.ts'
 import type { ShownPost } from '../shared/post-pages.ts'
+import type { CommentStore } from './comment-store.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import { instagramInsights } from './instagram-insights.ts'
 import { instagramRoutes } from './instagram-routes.ts'
@@ -16,6 +17,7 @@ import type { Tokens } from './tokens.ts'
 interface InstagramDeps {
   state: MetaState
   tokens: Tokens
+  comments: CommentStore
   base(): string
   /** How long the processing of an image or a video takes, milliseconds. */
   processingMs: { image: number; video: number }
@@ -34,7 +36,7 @@ const READ_AS = {
 const WORDS = { impressions: 'views' }
 
 /** Simulates professional accounts on Instagram and their posts. */
-export function createInstagram({ state, tokens, base, processingMs, quota, crowd }: InstagramDeps) {
+export function createInstagram({ state, tokens, comments, base, processingMs, quota, crowd }: InstagramDeps) {
   const store = createContainerStore({
     table: state.table,
     newId: () => state.newId('179'),
@@ -59,7 +61,7 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
   }
 
   function postNode(post: ContainerPost): GraphNode {
-    const { likes = 0, comments = 0 } = store.counting.now(post)
+    const { likes = 0, comments: counted = 0 } = store.counting.now(post)
     const [mediaType, productType] = READ_AS[post.kind]
     return {
       type: 'IGMedia',
@@ -75,7 +77,7 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
         media_url: post.files[0]?.url,
         username: state.instagramAccounts.get(post.accountId)!.username,
         like_count: likes,
-        comments_count: comments,
+        comments_count: counted + comments.count(post.id),
       },
     }
   }
@@ -103,7 +105,13 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
 
   const platform: ProxiedPlatform = {
     ...store.controls,
-    ledger: async () => store.ledger((accountId) => state.instagramAccounts.get(accountId)!.username),
+    async ledger() {
+      const nameOf = (accountId: string) => state.instagramAccounts.get(accountId)?.username
+      const published = store.ledger((accountId) => nameOf(accountId)!)
+      return [...published, ...comments.ledger(nameOf, (postId) => store.posts.get(postId) !== undefined)]
+    },
+
+    deletePost: async (id) => (await store.controls.deletePost(id)) || comments.remove(id),
 
     /** The account's login is its person's login. */
     async revoke(name) {
@@ -140,7 +148,9 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
       return state.instagramAccounts.values().find(({ personId }) => personId === token?.personId)?.id ?? null
     },
 
-    publishes: (method, path) => method === 'POST' && /^\/v\d+\.\d+\/\w+\/media_publish(\?|$)/.test(path),
+    publishes: (method, path) => method === 'POST' && /^\/v\d+\.\d+\/\w+\/(?:media_publish|comments)(\?|$)/.test(path),
+
+    textOf: (body) => new URLSearchParams(body).get('message') ?? store.controls.textOf(body),
   }
 
   return {

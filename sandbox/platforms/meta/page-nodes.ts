@@ -1,10 +1,12 @@
 import type { GraphNode } from '../shared/graph/graph.ts'
 import type { Counting } from '../shared/graph/insights.ts'
 import { graphTime } from '../shared/graph/lists.ts'
+import type { CommentStore } from './comment-store.ts'
 import type { MetaState, PagePost, Photo, Video } from './state.ts'
 
 interface PageNodesDeps {
   state: MetaState
+  comments: Pick<CommentStore, 'count'>
   counting: Counting
   base(): string
 }
@@ -15,10 +17,10 @@ export function countedPost({ message: text, createdAt, publishedAt, counted }: 
 }
 
 /** Builds the graph nodes of posts, photos and videos. */
-export function createPageNodes({ state, counting, base }: PageNodesDeps) {
+export function createPageNodes({ state, comments, counting, base }: PageNodesDeps) {
   function postNode(post: PagePost): GraphNode {
     const counts = counting.now(countedPost(post))
-    const summary = (name: string) => ({ data: [], summary: { total_count: counts[name] ?? 0 } })
+    const summary = (name: string, more = 0) => ({ data: [], summary: { total_count: (counts[name] ?? 0) + more } })
     return {
       type: 'Post',
       byDefault: ['created_time', 'message', 'id'],
@@ -32,7 +34,7 @@ export function createPageNodes({ state, counting, base }: PageNodesDeps) {
         from: { id: post.pageId, name: state.pages.get(post.pageId)!.name },
         attachments: () => attachmentsOf(post),
         reactions: summary('reactions'),
-        comments: summary('comments'),
+        comments: summary('comments', comments.count(post.videoId ?? post.id)),
         shares: counts['shares'] ? { count: counts['shares'] } : undefined,
       },
     }

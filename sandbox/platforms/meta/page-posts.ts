@@ -3,6 +3,7 @@ import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/graph/graph.ts'
 import type { Counting } from '../shared/graph/insights.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
+import type { CommentStore } from './comment-store.ts'
 import { findVideoProblem, pullPhoto, pullVideo } from './files.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import { createPageNodes } from './page-nodes.ts'
@@ -15,6 +16,7 @@ const UNPUBLISHED_KINDS = ['SCHEDULED', 'DRAFT', 'ADS_POST', 'INLINE_CREATED', '
 
 interface PagePostsOptions {
   state: MetaState
+  comments: CommentStore
   counting: Counting
   base(): string
   /** How long the processing of a video takes, milliseconds; it is invisible until then. */
@@ -24,8 +26,8 @@ interface PagePostsOptions {
 }
 
 /** Publishes posts, photos and videos of pages. */
-export function createPagePosts({ state, counting, base, processingMs, unreadableMs }: PagePostsOptions) {
-  const { postNode, videoNode, photoNode, addressOf } = createPageNodes({ state, counting, base })
+export function createPagePosts({ state, comments, counting, base, processingMs, unreadableMs }: PagePostsOptions) {
+  const { postNode, videoNode, photoNode, addressOf } = createPageNodes({ state, comments, counting, base })
   const ofPage = new Map<string, PagePost[]>()
   for (const post of state.posts.values()) listOf(post.pageId).push(post)
   const nextVideoProblems: string[] = []
@@ -244,6 +246,10 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
 
   const isPublic = ({ publishedAt, videoId }: PagePost) => publishedAt !== null && isReady(videoId)
 
+  /** Finds a post by its id, or a video's post by the id of the video. */
+  const findPost = (id: string): PagePost | undefined =>
+    state.posts.get(id) ?? state.posts.get(`${state.videos.get(id)?.pageId}_${id}`)
+
   /** The public posts of a page, newest first. */
   const publicPosts = (pageId: string) => listOf(pageId).filter(isPublic).toReversed()
 
@@ -267,7 +273,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   function deletePost(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
     const [id = ''] = call.ids
-    const post = state.posts.get(id) ?? state.posts.get(`${state.videos.get(id)?.pageId}_${id}`)
+    const post = findPost(id)
     if (!post || caller.page?.id !== post.pageId) throw noSuchObject(call.ids[0]!, call.method)
     remove(post)
     return { status: 200, body: { success: true } }
@@ -313,6 +319,11 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     isReady,
     addressOf,
     remove,
+    findPost,
+    findPublic(id: string): PagePost | null {
+      const post = findPost(id)
+      return post && isPublic(post) ? post : null
+    },
 
     /** The next videos are accepted, and their processing fails for these reasons. */
     failNextVideo: (...problems: string[]): void => void nextVideoProblems.push(...problems),

@@ -121,6 +121,17 @@ export interface PagePost {
   counted?: Counted
 }
 
+export interface Comment {
+  /** `<post>_<comment>` on pages. */
+  id: string
+  /** The post, video or professional account's post that it is below. */
+  postId: string
+  /** The page or professional account that wrote it, or another person. */
+  authorId: string
+  text: string
+  createdAt: number
+}
+
 /** The simulator's stored data. `table` opens additional ones. */
 export function openState(file: string) {
   const table = openTables(file)
@@ -137,6 +148,7 @@ export function openState(file: string) {
     photos: table<Photo>('photos'),
     videos: table<Video>('videos'),
     posts: table<PagePost>('posts'),
+    comments: table<Comment>('comments'),
     /** Returns a new id; ids increase over time. `prefix` identifies the kind. */
     newId: (prefix = ''): string => `${prefix}${nextId()}`,
   }

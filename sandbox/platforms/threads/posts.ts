@@ -2,7 +2,14 @@ import sharp from 'sharp'
 import type { SandboxResponse } from '../proxied-platform.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { selectFields } from '../shared/graph/fields.ts'
-import { callerOf, GraphRefusal, type GraphCall, type GraphModule, type GraphNode } from '../shared/graph/graph.ts'
+import {
+  callerOf,
+  GraphRefusal,
+  noSuchObject,
+  type GraphCall,
+  type GraphModule,
+  type GraphNode,
+} from '../shared/graph/graph.ts'
 import { graphTime, pageThrough } from '../shared/graph/lists.ts'
 import { CONTAINER_RULES, hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile, type PulledFile } from '../shared/graph/pulled-files.ts'
@@ -14,8 +21,8 @@ interface PostsDeps {
   state: State
   store: ContainerStore
   base(): string
-  /** Posts per account and day. */
-  quota: number
+  /** Publications per account and day. */
+  quota: { posts: number; replies: number }
 }
 
 type Call = GraphCall<Caller>
@@ -41,7 +48,10 @@ export function createPosts({
     const text = params.get('text') ?? ''
     assertText(text)
     const isChild = params.get('is_carousel_item') === 'true'
-    const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null }
+    const replyTo = params.get('reply_to_id')
+    if (replyTo !== undefined) assertMayReply(replyTo, account.id)
+    const reply = replyTo !== undefined && { replyTo }
+    const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null, ...reply }
     const type = params.get('media_type')
     switch (type) {
       case 'TEXT':
@@ -59,6 +69,24 @@ export function createPosts({
       default:
         throw bad('Param media_type must be one of {TEXT, IMAGE, VIDEO, CAROUSEL}')
     }
+  }
+
+  /**
+   * "You are the owner of the root thread post", or have another permission
+   * (https://developers.facebook.com/documentation/threads/retrieve-and-manage-replies/create-replies, 22 December 2025).
+   * @throws GraphRefusal
+   */
+  function assertMayReply(id: string, accountId: string): void {
+    const parent = store.posts.get(id)
+    if (!parent) throw noSuchObject(id, 'POST')
+    if (rootOf(parent).accountId === accountId) return
+    throw new GraphRefusal({ code: 10, message: 'Application does not have permission for this action' })
+  }
+
+  /** Returns the first post of a thread, as far as it still exists. */
+  function rootOf(post: ContainerPost): ContainerPost {
+    const parent = store.posts.get(post.replyTo ?? '')
+    return parent ? rootOf(parent) : post
   }
 
   function makeContainer(fields: Parameters<ContainerStore['make']>[0]): SandboxResponse {
@@ -86,20 +114,46 @@ export function createPosts({
     if (container?.accountId !== account.id || container.isChild) throw notReady()
     const status = store.statusOf(container)
     if (status !== 'FINISHED' && status !== 'PUBLISHED') throw notReady()
-    if (store.usedQuota(account.id) >= quota) {
+    const { replyTo } = container
+    if (replyTo !== undefined && !store.posts.get(replyTo)) throw noSuchObject(replyTo, call.method)
+    const { posts, replies } = usageOf(account.id)
+    if (replyTo === undefined ? posts.isUsedUp : replies.isUsedUp) {
       // The real code is undocumented.
       throw new GraphRefusal({ code: 100, type: 'THApiException', message: 'The publishing limit is reached.' })
     }
     return { status: 200, body: { id: store.publish(container).id } }
   }
 
-  function limit(call: Call): SandboxResponse {
-    const { account } = ownAccount(call, 'threads_content_publish')
-    const entry = {
-      quota_usage: store.usedQuota(account.id),
-      config: { quota_total: quota, quota_duration: 86_400 },
+  /** Replies have a quota of their own. */
+  function usageOf(accountId: string) {
+    const toUsage = (used: number, total: number) => ({
+      used,
+      isUsedUp: used >= total,
+      config: { quota_total: total, quota_duration: 86_400 },
+    })
+    return {
+      posts: toUsage(store.usedQuota(accountId), quota.posts),
+      replies: toUsage(store.usedReplyQuota(accountId), quota.replies),
     }
+  }
+
+  /** The quota of replies needs another permission (retrieve-and-manage-replies, 21 March 2025). */
+  function limit(call: Call): SandboxResponse {
+    const { account, ...caller } = ownAccount(call, 'threads_content_publish')
+    const { posts, replies } = usageOf(account.id)
+    const asksReplies = (call.params.get('fields') ?? '').includes('reply_')
+    if (asksReplies) requireScope({ account, ...caller }, 'threads_manage_replies')
+    const ofReplies = { reply_quota_usage: replies.used, reply_config: replies.config }
+    const entry = { quota_usage: posts.used, config: posts.config, ...(asksReplies && ofReplies) }
     return { status: 200, body: { data: [entry] } }
+  }
+
+  /** "threads_read_replies — Required for making GET calls to reply endpoints" (retrieve-and-manage-replies, 21 March 2025). */
+  function listReplies(call: Call): SandboxResponse {
+    const { account } = ownAccount(call, 'threads_read_replies')
+    return pageThrough(store.repliesOf(account.id), call.params, (post) =>
+      selectFields(postNode(post), call.params.get('fields')),
+    )
   }
 
   function list(call: Call): SandboxResponse {
@@ -130,6 +184,9 @@ export function createPosts({
         username,
         owner: { id: post.accountId },
         is_quote_post: false,
+        is_reply: post.replyTo !== undefined,
+        replied_to: post.replyTo === undefined ? undefined : { id: post.replyTo },
+        root_post: post.replyTo === undefined ? undefined : { id: rootOf(post).id },
       },
     }
   }
@@ -154,6 +211,7 @@ export function createPosts({
     routes: [
       ['POST', /^\/(\d+)\/threads$/, create],
       ['GET', /^\/(\d+)\/threads$/, list],
+      ['GET', /^\/(\d+)\/replies$/, listReplies],
       ['POST', /^\/(\d+)\/threads_publish$/, publish],
       ['GET', /^\/(\d+)\/threads_publishing_limit$/, limit],
     ],

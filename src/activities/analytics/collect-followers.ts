@@ -5,7 +5,7 @@ import { DAY, MINUTE } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { Context } from '../../context.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
-import type { CallAccount } from './call-account.ts'
+import type { CallAccount } from '../shared/call-account.ts'
 import { classifyCollectionFailure } from './collection-failure.ts'
 
 /** The maximum age of a follower count that is stored with a post's metrics. */

@@ -5,9 +5,10 @@ import { preparationFailed, toWarningPrefix } from '../../domain/notifications/n
 import { resolveContent } from '../../domain/posts/content.ts'
 import { findObstacle } from '../../domain/posts/due-check.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
-import { findFileProblem, withFacts, type MediaFiles } from '../../domain/posts/media-files.ts'
+import { findFileProblem, type MediaFiles } from '../../domain/posts/media-files.ts'
 import { toParts } from '../../domain/posts/parts.ts'
 import type { MediaItem, PlatformStatus, Post } from '../../domain/posts/post.ts'
+import { toKnownContent } from '../../domain/posts/preflight.ts'
 import { toTarget, type Target } from '../../domain/posts/targets.ts'
 import { createFairLimit } from '../../flow/fair-limit.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -42,7 +43,8 @@ export function createCheckDuePostsActivities(deps: Context) {
     const leftMs = dueAt!.getTime() - clock.now().getTime()
     await credentials.get(userId, platform, { signal, choose, minLifeMs: leftMs + LOGIN_MARGIN_MS })
     const account = choose(await accounts.listConnected(userId), platform)
-    const parts = toParts(platform, resolveContent(post, entry))
+    const stated = resolveContent(post, entry)
+    const parts = toParts(platform, stated)
     const mediaItems = parts.flatMap(({ content }) => content.mediaItems)
     const [rules, files] = await Promise.all([
       loadRules(deps, platform, account?.server ?? undefined),
@@ -50,7 +52,7 @@ export function createCheckDuePostsActivities(deps: Context) {
     ])
     const obstacle = findObstacle({
       platform,
-      parts: parts.map(({ kind, content }) => ({ kind, content: withFacts(content, files) })),
+      parts: parts.map(({ kind, content }) => ({ kind, content: toKnownContent(platform, content, stated, files) })),
       dueAt: dueAt!,
       rules,
       account: account && { health: account.health, endsAt: account.auth.endsAt },

@@ -170,10 +170,11 @@ export type PrepareDelivery = ReturnType<typeof createPrepareDelivery>
 /** Returns the part of a post that its delivery is about. */
 export function toOutgoingPost({ post, entry }: Pick<DeliveryTarget, 'post' | 'entry'>): OutgoingPost {
   const index = toPartIndex(entry)
-  const { kind, content } = toParts(entry.platform, resolveContent(post, entry))[index]!
+  const whole = resolveContent(post, entry)
+  const { kind, content } = toParts(entry.platform, whole)[index]!
   const [root, parent] = [entry.parts?.[0], entry.parts?.at(-1)]
   const replyTo = root && parent && { rootId: root.platformPostId, parentId: parent.platformPostId }
-  return { postId: post._id, kind, content, ...(replyTo && { replyTo }) }
+  return { postId: post._id, kind, content, options: whole.options ?? {}, ...(replyTo && { replyTo }) }
 }
 
 /** Throws an error of `save` again after `work`, because an adapter may swallow or wrap it. */

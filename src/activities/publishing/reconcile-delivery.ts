@@ -4,6 +4,7 @@ import { giveUp, markAbsent, publishAgain, RECONCILE_WAITS_MS } from '../../doma
 import type { PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Published } from '../../domain/posts/post.ts'
 import { mayPublishAnother } from '../../domain/posts/post-entries.ts'
+import { toParts } from '../../domain/posts/parts.ts'
 import { resolveContent } from '../../domain/posts/content.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { toEntryReference } from '../../domain/posts/timeline.ts'
@@ -120,13 +121,13 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
 
   /** Returns whether an equal post may have been found by what this one published, while the call of the other may still take effect. */
   async function hasEqualInFlight({ post, entry }: Attempt, holders: ReadonlySet<string>): Promise<boolean> {
-    const { text } = resolveContent(post, entry)
+    const { text } = toOutgoingPost({ post, entry }).content
     const others = await Promise.all([...holders].map((id) => posts.find(id)))
     return others.some((other) =>
       other?.platformStatuses.some(
         (one) =>
           one.platform === entry.platform &&
-          resolveContent(other, one).text === text &&
+          toParts(one.platform, resolveContent(other, one)).some(({ content }) => content.text === text) &&
           mayPublishAnother(one, clock.now(), unansweredSettleMs),
       ),
     )

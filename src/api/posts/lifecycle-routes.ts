@@ -4,13 +4,14 @@ import { cancelPost } from '../../commands/posts/cancel-post.ts'
 import { deletePost } from '../../commands/posts/delete-post.ts'
 import { duplicatePost } from '../../commands/posts/duplicate-post.ts'
 import { retryPost } from '../../commands/posts/retry-post.ts'
+import { takeBackPost } from '../../commands/posts/take-back-post.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
 import { IfMatchHeader, parseIfMatch } from '../shared/etags.ts'
-import { IdParam } from '../shared/schemas/common.ts'
+import { accountsFilter, IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { createConflictHandler } from './conflicts.ts'
-import { presentCreatedPost, toPostMetadata } from './present.ts'
+import { presentCreatedPost, presentPost, toPostMetadata } from './present.ts'
 import { ClientHeaders } from './schemas/post-input.ts'
 import {
   CancelBody,
@@ -20,6 +21,7 @@ import {
   PostConflict,
   RetriedPost,
   RetryBody,
+  TakenBackPost,
 } from './schemas/post.ts'
 
 const PostId = IdParam('postId')
@@ -47,6 +49,31 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       await deletePost(context, user.userId, postId, parseIfMatch(headers['if-match']))
       log.info({ postId }, 'post deleted')
       return ok('Post deleted successfully', { postId })
+    },
+  )
+
+  app.delete(
+    '/:postId/published',
+    {
+      schema: {
+        ...operation('posts', 'takeBackPost', 'Remove a published post from its platforms', {
+          keyScope: 'posts:publish',
+          description:
+            'Deletes the published posts on all accounts, or on those in `accounts`, with all posts of a thread and the comment. It goes on ' +
+            'after the response: the entry becomes `deleted`, or `removal` says why not and what to do by hand. Can be repeated.',
+          errors: ['NOTHING_PUBLISHED', 'POST_IN_PROGRESS'],
+        }),
+        params: PostId,
+        querystring: Type.Object({ accounts: accountsFilter('Only on these accounts, by their ids') }),
+        response: { 202: success(TakenBackPost), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, query: { accounts }, user, log }, reply) => {
+      const requestedBy = user.apiKey ? `key:${user.apiKey._id}` : user.userId
+      const post = await takeBackPost(context, { userId: user.userId, postId, accountIds: accounts, requestedBy })
+      log.info({ postId }, 'removal of a published post requested')
+      const { status, platformStatuses } = presentPost(post)
+      return reply.code(202).send(ok('Removal requested successfully', { postId, status, platformStatuses }))
     },
   )
 

@@ -10,11 +10,13 @@ import {
   type Post,
   type PostMetadata,
   type PostSource,
+  type Removal,
 } from '../../domain/posts/post.ts'
 import { explainFailure } from '../../domain/posts/failure.ts'
 import { findOpenEntry, listPlatforms, toFailure } from '../../domain/posts/post-entries.ts'
 import { resolveContent } from '../../domain/posts/content.ts'
 import { toParts } from '../../domain/posts/parts.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { CalendarPost } from '../../store/posts/post-lists.ts'
@@ -143,11 +145,22 @@ function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatu
     error: reason && explainFailure(reason, entry.platform),
     errorCode: entry.errorCode,
     ...(parts && { parts }),
+    ...(entry.removal && { removal: presentRemoval(entry.platform, entry.removal) }),
     nextAttemptAt: isOpen ? toInstant(entry.delivery.nextAttemptAt) : null,
     attemptCount: entry.attemptCount,
     lastAttemptAt: toInstant(entry.lastAttemptAt),
     completedAt: toInstant(entry.completedAt),
     lastAnalyticsFetch: toInstant(entry.lastAnalyticsFetch),
+  }
+}
+
+function presentRemoval(platform: Platform, removal: Removal): NonNullable<PlatformStatusView['removal']> {
+  const { status, requestedAt, requestedBy } = removal
+  const reason = removal.status === 'failed' ? toFailure(removal) : null
+  return {
+    ...{ status, requestedAt: requestedAt.toISOString(), requestedBy },
+    completedAt: removal.status === 'completed' ? removal.completedAt.toISOString() : null,
+    ...{ error: reason && explainFailure(reason, platform), errorCode: reason?.code ?? null },
   }
 }
 
@@ -183,7 +196,7 @@ function presentContent(content: Content): PostView['content'] {
   return { ...presentOverride(content), text: content.text, mediaItems: content.mediaItems.map(presentMediaItem) }
 }
 
-function presentOverride({ text, mediaItems, segments, firstComment, onUnsupported }: ContentOverride) {
+function presentOverride({ text, mediaItems, segments, firstComment, onUnsupported, options }: ContentOverride) {
   return {
     ...(text !== undefined && { text }),
     ...(mediaItems && { mediaItems: mediaItems.map(presentMediaItem) }),
@@ -195,6 +208,7 @@ function presentOverride({ text, mediaItems, segments, firstComment, onUnsupport
     }),
     ...(firstComment !== undefined && { firstComment }),
     ...(onUnsupported !== undefined && { onUnsupported }),
+    ...(options && { options }),
   }
 }
 

@@ -19,7 +19,7 @@ export interface SegmentInput {
   mediaItems?: MediaItemInput[]
 }
 
-export interface ContentInput extends SegmentInput, Pick<Content, 'firstComment' | 'onUnsupported'> {
+export interface ContentInput extends SegmentInput, Pick<Content, 'firstComment' | 'onUnsupported' | 'options'> {
   segments?: SegmentInput[]
 }
 
@@ -196,7 +196,7 @@ export function findSelectionProblems({
 }
 
 function readContent(input: ContentInput, path: string, context: InputContext, problems: Problem[]): ContentOverride {
-  const { text, mediaItems, segments, firstComment, onUnsupported } = input
+  const { text, mediaItems, segments, firstComment, onUnsupported, options } = input
   const readMedia = (items: MediaItemInput[], base: string) =>
     items.map((item, index) => {
       problems.push(...findMediaItemProblems(item, `${base}.mediaItems.${index}`, context.userId))
@@ -213,6 +213,7 @@ function readContent(input: ContentInput, path: string, context: InputContext, p
     }),
     ...(firstComment !== undefined && { firstComment }),
     ...(onUnsupported !== undefined && { onUnsupported }),
+    ...(options && { options }),
   }
 }
 

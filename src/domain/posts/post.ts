@@ -1,4 +1,5 @@
 import type { FailureCode } from './failure.ts'
+import type { PlatformOptions } from './options.ts'
 import type { Outage } from './outages.ts'
 import type { PlatformReason } from './platform-reason.ts'
 import type { Platform } from '../shared/platforms.ts'
@@ -87,6 +88,7 @@ export interface Content {
   firstComment?: string
   /** Absent: `refuse`. */
   onUnsupported?: UnsupportedPolicy
+  options?: PlatformOptions
 }
 
 /** Content override for one platform. Each present field replaces that of `content`. */
@@ -156,6 +158,13 @@ export interface Cause {
   platformReason?: PlatformReason | null
 }
 
+/** A request to remove the published post from its platform. */
+export type Removal = {
+  requestedAt: Date
+  /** The id of the user, or of the API key after `key:`. */
+  requestedBy: string
+} & ({ status: 'pending' } | { status: 'completed'; completedAt: Date } | ({ status: 'failed' } & Cause))
+
 export interface PlatformStatus extends Cause {
   platform: Platform
   /** The id of the account that the user chose; absent for the default account of the platform. */
@@ -175,6 +184,8 @@ export interface PlatformStatus extends Cause {
   parts?: PublishedPart[]
   /** Absent until the first comment has ended, and for posts without one. */
   comment?: CommentStatus
+  /** Absent until a removal is requested. */
+  removal?: Removal
   attemptCount: number
   lastAttemptAt: Date | null
   completedAt: Date | null
@@ -253,6 +264,8 @@ export interface Post {
   dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */
   startPending: boolean
+  /** When the oldest removal was requested that has not ended; null when there is none, absent before the first. */
+  removalDueAt?: Date | null
   /** `toPublishedKey` of every platform post, each held by one post only; absent before the first. */
   publishedKeys?: string[]
   revision: number

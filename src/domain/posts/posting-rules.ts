@@ -1,4 +1,5 @@
 import { shortenForMastodon } from './mastodon-length.ts'
+import type { PollRule } from './options.ts'
 import { findAllLinks } from '../shared/links.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem } from './post.ts'
@@ -60,6 +61,10 @@ export interface PostingRules {
   /** Maximal length in code points; the adapter cuts longer descriptions. Null where the platform accepts none. */
   altText: Record<MediaKind, number | null>
   thread: ThreadRule
+  /** Whether programs can remove published posts. */
+  removable: boolean
+  /** Absent where posts have no polls. */
+  poll?: PollRule
 }
 
 /** How a platform publishes the further posts of a thread: as replies, as one long post, or not at all. */
@@ -126,6 +131,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 2_000, video: 2_000 },
     thread: { segments: 'replies', firstComment: 'reply' },
+    removable: true,
   },
   threads: {
     text: [{ unit: 'codePointsEmojiAsBytes', max: 500 }],
@@ -148,6 +154,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_000, video: 1_000 },
     thread: { segments: 'replies', firstComment: 'reply' },
+    removable: true,
   },
   instagram: {
     text: [{ unit: 'utf16Units', max: 2_200 }],
@@ -169,6 +176,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_000, video: null },
     thread: { segments: 'none', firstComment: 'comment', commentLength: 2_200 },
+    removable: false,
   },
   facebook: {
     text: [{ unit: 'utf16Units', max: 63_206 }],
@@ -181,6 +189,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_000, video: null },
     thread: { segments: 'none', firstComment: 'comment', commentLength: 8_000 },
+    removable: true,
   },
   mastodon: {
     text: [{ unit: 'graphemesLinksAs23', max: 500 }],
@@ -193,6 +202,9 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 1_500, video: 1_500 },
     thread: { segments: 'replies', firstComment: 'reply' },
+    removable: true,
+    // https://docs.joinmastodon.org/methods/statuses/#form-data-parameters and the defaults of `configuration.polls`.
+    poll: { options: { min: 2, max: 4 }, optionLength: 50, expiresIn: { min: 300, max: 2_629_746 } },
   },
   tumblr: {
     // Tumblr accepts 1,000 blocks of 4,096 characters, up to a megabyte. The adapter splits long texts into blocks.
@@ -206,6 +218,7 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 4_096, video: null },
     thread: { segments: 'joined', firstComment: 'none' },
+    removable: true,
   },
 }
 

@@ -9,7 +9,7 @@ import {
   type KnownMediaItem,
   type MediaFiles,
 } from './media-files.ts'
-import type { Content, MediaItem, Post } from './post.ts'
+import type { Content, MediaItem, Post, Segment } from './post.ts'
 import {
   countParts,
   countText,
@@ -22,6 +22,7 @@ import {
   type TextLimit,
   type TextUnit,
 } from './posting-rules.ts'
+import { findOptionProblems, toMeasuredText } from './options.ts'
 import { findUnsupported, isLeftOut, toParts, type Part, type UnsupportedField } from './parts.ts'
 import type { Problem } from '../shared/service-error.ts'
 import type { ChosenAccount } from './targets.ts'
@@ -119,8 +120,11 @@ export function preflight(
     stated.segments?.forEach(({ mediaItems }, index) =>
       lists.set(`${toPath(post, chosen, 'segments')}.${index}.mediaItems`, mediaItems),
     )
+    const found = findOptionProblems(platform, { ...stated, ...parts[0]!.content }, rules)
+    const options = toPath(post, chosen, 'options')
+    result.errors.push(...found.map((one) => ({ ...one, path: `${options}.${one.path}`, ...toAccountFields(chosen) })))
     for (const { content, ...part } of parts) {
-      const known = { ...part, content: withFacts(content, files) }
+      const known = { ...part, content: toKnownContent(platform, content, stated, files) }
       result.errors.push(...findContentProblems(chosen, known))
       result.warnings.push(...findWarnings(chosen, known))
     }
@@ -129,7 +133,7 @@ export function preflight(
       const message = `${what} is not connected. Connect it before the post is due.`
       result.warnings.push({ path, code: 'PLATFORM_NOT_CONNECTED', message, ...toAccountFields(chosen) })
     }
-    const [first, ...others] = parts.map((part) => toReport(part, rules))
+    const [first, ...others] = parts.map((part) => toReport(chosen, part, stated))
     const report = { ...first!, ...(others.length > 0 && { parts: others }) }
     if (target === undefined) result.platforms[platform] = report
     else result.accounts[target] = report
@@ -142,6 +146,16 @@ export function preflight(
   }
   result.warnings.push(...findUnusedOverrides(post, targets))
   return result
+}
+
+/** Returns the content of a part as the rules of its platform measure it, with what is known of its files. */
+export function toKnownContent(
+  platform: Platform,
+  { text, mediaItems }: Segment,
+  { options }: Pick<Content, 'options'>,
+  files: MediaFiles,
+): KnownContent {
+  return withFacts({ text: toMeasuredText(platform, text, options), mediaItems }, files)
 }
 
 /** The paths in the request of what a part consists of. */
@@ -183,9 +197,10 @@ function omit(content: Content, fields: readonly UnsupportedField[]): Content {
   }
 }
 
-function toReport({ kind, content }: Part, rules: PostingRules): PartReport {
+function toReport({ platform, rules }: PreflightTarget, { kind, content }: Part, { options }: Content): PartReport {
   const [limit] = toPartRules(kind, rules).text
-  return { length: measureText(content.text, limit).length, limit: limit.max, media: content.mediaItems.length }
+  const text = toMeasuredText(platform, content.text, options)
+  return { length: measureText(text, limit).length, limit: limit.max, media: content.mediaItems.length }
 }
 
 /** Returns the rules of one part. A comment needs no media, and has a limit of its own where it is no post. */

@@ -58,10 +58,16 @@ export interface PublicationLimit {
 /** The grant, or the time until it is the turn of this publication, milliseconds, and the limit that it waits for. */
 export type PublicationTurn = { grant: PublicationGrant } | { waitMs: number; limit: PublicationLimit }
 
+const PLURALS = { post: 'posts', reply: 'replies' }
+
 /** Returns a clause such as "Threads accepts 250 posts of an account in 24 hours". */
-export function describePublicationLimit(platform: Platform, { limit, windowMs }: PublicationLimit): string {
+export function describePublicationLimit(
+  platform: Platform,
+  { limit, windowMs }: PublicationLimit,
+  what: keyof typeof PLURALS = 'post',
+): string {
   const hours = Math.round(windowMs / HOUR)
-  const posts = limit === 1 ? 'one post' : `${limit} posts`
+  const posts = limit === 1 ? `one ${what}` : `${limit} ${PLURALS[what]}`
   return `${platformLabel(platform)} accepts ${posts} of an account in ${hours <= 1 ? 'an hour' : `${hours} hours`}`
 }
 

@@ -1,4 +1,5 @@
 import type { Facet } from '@atproto/api'
+import { parseBlueskyPost } from '../../domain/posts/options.ts'
 import type { Published } from '../../domain/posts/post.ts'
 import { toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
@@ -14,6 +15,7 @@ import type {
   SearchOptions,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
+import { ignoreBody } from '../shared/calls.ts'
 import { listSince } from '../shared/list-since.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { searchRestored } from '../shared/restored-search.ts'
@@ -28,7 +30,16 @@ import {
 } from './responses.ts'
 import { toParentGoneError, toUnprovenError } from '../shared/refusals.ts'
 import { isRefusedAs } from './errors.ts'
-import { buildRecord, hasSameContent, isVideo, POST_COLLECTION, type ReplyRef, type StrongRef } from './record.ts'
+import {
+  buildGate,
+  buildRecord,
+  GATE_COLLECTION,
+  hasSameContent,
+  isVideo,
+  POST_COLLECTION,
+  type ReplyRef,
+  type StrongRef,
+} from './record.ts'
 import { deriveRecordKey } from './record-key.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { findUpload, forgetUploads, saveUpload, listUploadedFiles, type StoredUpload } from './uploads.ts'
@@ -57,6 +68,7 @@ const MAX_PAGES = 5
 
 const FACETS = 'facets'
 const REPLY = 'reply'
+const QUOTE = 'quote'
 const LOOKUP_FAILURES = 'lookupFailures'
 /** Further failures to look up a mention do not hold up its post. */
 const MAX_LOOKUP_FAILURES = 2
@@ -69,6 +81,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     assertPostable(post)
     await prepareFacets(post, account, checkpoints, options)
     await prepareReply(post, account, checkpoints, options)
+    await prepareQuote(post, account, checkpoints, options)
     for (const [index, item] of post.content.mediaItems.entries()) {
       if (toMediaKind(item.mimeType) === 'video') await video.prepare({ item, index }, account, checkpoints, options)
       else if (!findUpload(checkpoints, index)) {
@@ -110,20 +123,48 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   ) {
     if (!replyTo || checkpoints.get(REPLY)) return
     const { rootId, parentId } = replyTo
-    const parent = await loadReference(parentId, account, options)
-    const root = rootId === parentId ? parent : await loadReference(rootId, account, options)
+    const parent = await loadPart(parentId, account, options)
+    const root = rootId === parentId ? parent : await loadPart(rootId, account, options)
     await checkpoints.save(REPLY, JSON.stringify({ root, parent } satisfies ReplyRef))
   }
 
-  async function loadReference(uri: string, account: Credentials, { signal }: CallOptions): Promise<StrongRef> {
-    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: uri.split('/').at(-1)! }
+  /** Stores the reference to the post that is quoted, of any author. */
+  async function prepareQuote(
+    { options: { bluesky = {} }, replyTo }: OutgoingPost,
+    account: Credentials,
+    checkpoints: Checkpoints,
+    options: CallOptions,
+  ) {
+    const quoted = bluesky.quoteUrl === undefined || replyTo ? null : parseBlueskyPost(bluesky.quoteUrl)
+    if (!quoted || checkpoints.get(QUOTE)) return
+    const isDid = quoted.author.startsWith('did:')
+    const did = isDid ? quoted.author : await resolveHandle(account, quoted.author, MAX_LOOKUP_FAILURES, options)
+    const found = did === null ? null : await loadReference({ repo: did, rkey: quoted.key }, account, options)
+    if (!found) throw new PlatformError('validation', 'The quoted post is not on Bluesky', { certain: true })
+    await checkpoints.save(QUOTE, JSON.stringify(found))
+  }
+
+  async function loadPart(uri: string, account: Credentials, options: CallOptions): Promise<StrongRef> {
+    const rkey = uri.split('/').at(-1)!
+    const found = await loadReference({ repo: account.accountId, rkey }, account, options)
+    if (found) return found
+    throw toParentGoneError('Bluesky')
+  }
+
+  /** Returns the reference to a post; null when there is none. The account's server asks the others. */
+  async function loadReference(
+    post: { repo: string; rkey: string },
+    account: Credentials,
+    { signal }: CallOptions,
+  ): Promise<StrongRef | null> {
+    const params = { ...post, collection: POST_COLLECTION }
     const call = { service: services.resolve(account), nsid: 'com.atproto.repo.getRecord', params }
     try {
-      const { cid } = await xrpc.query(call, readStoredRecord, { signal })
+      const { uri, cid } = await xrpc.query(call, readStoredRecord, { signal })
       if (cid !== undefined) return { uri, cid }
     } catch (error) {
-      if (!isRefusedAs(error, 'RecordNotFound')) throw error
-      throw toParentGoneError('Bluesky', error)
+      if (isRefusedAs(error, 'RecordNotFound')) return null
+      throw error
     }
     throw new PlatformError('transient', 'Bluesky did not name the version of a post', { certain: true })
   }
@@ -184,10 +225,13 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   ): Promise<Published> {
     const record = buildRecord(post.content, {
       createdAt: delivery.dueAt,
-      facets: readFacets(delivery),
+      facets: readSaved<Facet[]>(delivery, FACETS) ?? [],
       files: listUploadedFiles(post, delivery),
-      reply: readReply(delivery),
+      reply: readSaved<ReplyRef>(delivery, REPLY),
+      quote: readSaved<StrongRef>(delivery, QUOTE),
+      options: post.options.bluesky,
     })
+    await writeGate(post, account, delivery, { signal })
     const input = {
       repo: account.accountId,
       collection: POST_COLLECTION,
@@ -209,6 +253,33 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       if (isRefusedAs(error, 'BlobNotFound')) await forgetUploads(post, delivery)
       if (!(error instanceof PlatformError && error.class === 'not_found')) throw error
       return publishedDespite(error, account, delivery, { signal })
+    }
+  }
+
+  /**
+   * Says who may reply to the post before it is published, since the post must never be open to others. Without its post the record shows
+   * nothing. Writing it again changes nothing.
+   */
+  async function writeGate(
+    { options: { bluesky = {} }, replyTo }: OutgoingPost,
+    account: Credentials,
+    { key, dueAt }: DeliveryCheckpoints,
+    { signal }: CallOptions,
+  ): Promise<void> {
+    if (!bluesky.replyGate?.length || replyTo) return
+    const rkey = deriveRecordKey(key, dueAt)
+    const repo = account.accountId
+    const record = buildGate(`at://${repo}/${POST_COLLECTION}/${rkey}`, dueAt, bluesky.replyGate)
+    const call = {
+      service: services.resolve(account),
+      nsid: 'com.atproto.repo.putRecord',
+      input: { repo, collection: GATE_COLLECTION, rkey, record },
+    }
+    try {
+      await xrpc.procedure(call, readWrittenRecord, { ...asAccount(account), signal })
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.certain) throw error
+      throw new PlatformError(error.class, error.message, { certain: true, cause: error })
     }
   }
 
@@ -309,6 +380,17 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     return isComplete ? found : null
   }
 
+  /** Deleting a record that does not exist succeeds. */
+  async function remove(uri: string, account: Credentials, { signal }: CallOptions): Promise<void> {
+    const rkey = uri.split('/').at(-1)!
+    const call = {
+      service: services.resolve(account),
+      nsid: 'com.atproto.repo.deleteRecord',
+      input: { repo: account.accountId, collection: POST_COLLECTION, rkey },
+    }
+    await xrpc.procedure(call, ignoreBody, { ...asAccount(account), signal })
+  }
+
   /** A URL with the DID stays valid when the account changes its handle. */
   function toPublished(uri: string): Published {
     const [did, , key] = uri.replace('at://', '').split('/')
@@ -320,7 +402,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     await Promise.all([import('./facets.ts'), warmUpImages()])
   }
 
-  return { warmUp, prepare, publish, reconcile }
+  return { warmUp, prepare, publish, reconcile, remove }
 }
 
 function assertPostable({ content }: OutgoingPost): void {
@@ -339,12 +421,7 @@ function assertPostable({ content }: OutgoingPost): void {
   }
 }
 
-function readReply(checkpoints: Checkpoints): ReplyRef | null {
-  const stored = checkpoints.get(REPLY)
-  return stored ? (JSON.parse(stored) as ReplyRef) : null
-}
-
-function readFacets(checkpoints: Checkpoints): Facet[] {
-  const stored = checkpoints.get(FACETS)
-  return stored ? (JSON.parse(stored) as Facet[]) : []
+function readSaved<T>(checkpoints: Checkpoints, name: string): T | null {
+  const stored = checkpoints.get(name)
+  return stored ? (JSON.parse(stored) as T) : null
 }

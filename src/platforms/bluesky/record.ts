@@ -1,10 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Facet } from '@atproto/api'
 import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import type { BlueskyOptions } from '../../domain/posts/options.ts'
 import type { Segment } from '../../domain/posts/post.ts'
 import type { BlobRef, StoredRecord } from './responses.ts'
 
 export const POST_COLLECTION = 'app.bsky.feed.post'
+export const GATE_COLLECTION = 'app.bsky.feed.threadgate'
+
+const GATE_RULES = { mentioned: 'mentionRule', following: 'followingRule', followers: 'followerRule' } as const
+
+/**
+ * Builds the record that says who may reply to a post; it has the same key as the post.
+ * @param post the URI of the post
+ */
+export function buildGate(post: string, createdAt: Date, gate: NonNullable<BlueskyOptions['replyGate']>) {
+  const rules = gate.flatMap((who) => (who === 'nobody' ? [] : [`${GATE_COLLECTION}#${GATE_RULES[who]}`]))
+  return { $type: GATE_COLLECTION, post, createdAt: createdAt.toISOString(), allow: rules.map(($type) => ({ $type })) }
+}
 
 /** An image or video that the server already has. */
 export interface UploadedFile {
@@ -17,6 +30,19 @@ interface ImagesEmbed {
   $type: 'app.bsky.embed.images'
   images: { image: BlobRef; alt: string; aspectRatio?: UploadedFile['aspectRatio'] }[]
 }
+
+interface QuoteEmbed {
+  $type: 'app.bsky.embed.record'
+  record: StrongRef
+}
+
+interface QuoteWithMediaEmbed {
+  $type: 'app.bsky.embed.recordWithMedia'
+  record: QuoteEmbed
+  media: MediaEmbed
+}
+
+type MediaEmbed = ImagesEmbed | VideoEmbed
 
 interface VideoEmbed {
   $type: 'app.bsky.embed.video'
@@ -43,31 +69,51 @@ export interface PostRecord {
   createdAt: string
   reply?: ReplyRef
   facets?: Facet[]
-  embed?: ImagesEmbed | VideoEmbed
+  embed?: MediaEmbed | QuoteEmbed | QuoteWithMediaEmbed
+  langs?: string[]
+  labels?: { $type: 'com.atproto.label.defs#selfLabels'; values: { val: string }[] }
+}
+
+/** What a record consists of besides its content. */
+interface RecordParts {
+  createdAt: Date
+  facets: Facet[]
+  files: UploadedFile[]
+  reply: ReplyRef | null
+  /** The quoted post. */
+  quote: StrongRef | null
+  options: BlueskyOptions | undefined
 }
 
 /** Builds the record of a post. Equal arguments give an equal record, so that writing it again changes nothing. */
 export function buildRecord(
   content: Segment,
-  {
-    createdAt,
-    facets,
-    files,
-    reply,
-  }: { createdAt: Date; facets: Facet[]; files: UploadedFile[]; reply: ReplyRef | null },
+  { createdAt, facets, files, reply, quote, options: { languages = [], labels = [] } = {} }: RecordParts,
 ): PostRecord {
+  const embed = toEmbed(content, files, quote)
   return {
     $type: POST_COLLECTION,
     text: content.text,
     createdAt: createdAt.toISOString(),
     ...(reply && { reply }),
     ...(facets.length > 0 && { facets }),
-    ...(files.length > 0 && { embed: toEmbed(content, files) }),
+    ...(embed && { embed }),
+    ...(languages.length > 0 && { langs: languages }),
+    ...(labels.length > 0 && {
+      labels: { $type: 'com.atproto.label.defs#selfLabels', values: labels.map((val) => ({ val })) },
+    }),
   }
 }
 
-/** Builds the embed of a post. A video is the only media of its post. */
-function toEmbed(content: Segment, files: UploadedFile[]): ImagesEmbed | VideoEmbed {
+function toEmbed(content: Segment, files: UploadedFile[], quote: StrongRef | null): PostRecord['embed'] {
+  const media = files.length > 0 ? toMediaEmbed(content, files) : undefined
+  if (!quote) return media
+  const record: QuoteEmbed = { $type: 'app.bsky.embed.record', record: quote }
+  return media ? { $type: 'app.bsky.embed.recordWithMedia', record, media } : record
+}
+
+/** Builds the embed of images or a video. A video is the only media of its post. */
+function toMediaEmbed(content: Segment, files: UploadedFile[]): MediaEmbed {
   const alts = toAltTexts(content)
   if (isVideo(content)) {
     const { blob, ...shape } = files[0]!
@@ -87,7 +133,8 @@ function toAltTexts(content: Segment): string[] {
 
 /** Compares text and media of a record with a post. Blobs and facets are ignored, since they may have been created again. */
 export function hasSameContent({ value }: StoredRecord, content: Segment): boolean {
-  const { images, video, alt } = ((value as { embed?: unknown }).embed ?? {}) as Record<string, unknown>
+  const embed = ((value as { embed?: unknown }).embed ?? {}) as Record<string, unknown>
+  const { images, video, alt } = (embed['media'] ?? embed) as Record<string, unknown>
   const shown = video ? [alt] : ((images ?? []) as { alt?: unknown }[]).map((image) => image.alt)
   return (
     value.text === content.text && Boolean(video) === isVideo(content) && isDeepStrictEqual(shown, toAltTexts(content))

@@ -4,11 +4,14 @@ import { MINUTE } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
+import { createComments, withComments } from '../shared/graph/comments.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
+import { removePost } from '../shared/graph/remove-post.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createPulledMedia } from '../shared/pulled-media.ts'
 import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts } from './accounts.ts'
+import { createCommentDialect } from './comment-dialect.ts'
 import { FACEBOOK_ERRORS } from './errors.ts'
 import { createDirectPosts } from './direct-posts.ts'
 import { createDrafts } from './drafts.ts'
@@ -87,13 +90,21 @@ export function createFacebook(options: FacebookOptions) {
     webUrl,
     publishTimeoutMs: (post) => (isVideo(post) ? videoTimeoutMs : publishTimeoutMs),
   })
+  const comments = createComments({
+    api,
+    dialect: createCommentDialect(webUrl),
+    publishTimeoutMs,
+    times: { inFlightMs, unansweredInFlightMs },
+  })
   const metrics = createMetrics(createGraphApi({ ...graph, http: quota.throttle(reading) }))
 
   const adapter: PlatformAdapter = {
     platform: 'facebook',
     ...posts,
+    ...withComments(posts, comments),
     ...accounts,
     ...metrics,
+    remove: (id, account, { signal }) => removePost(api, id, { account, permission: 'pages_manage_posts', signal }),
     warmUp: media.warmUp,
   }
   const redirect: RedirectConnect = connect

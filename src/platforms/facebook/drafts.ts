@@ -86,7 +86,7 @@ export function createDrafts({ api, uploads, files, videoTimeoutMs, processingWa
     }
     await saveDraft(
       () => storeDraft(checkpoints, draft),
-      (deletion) => remove(draft.id, account, deletion),
+      async (deletion) => void (await remove(draft.id, account, deletion)),
     )
     await waitUntilReady(draft, run)
   }
@@ -169,7 +169,7 @@ export function createDrafts({ api, uploads, files, videoTimeoutMs, processingWa
     return 'removed'
   }
 
-  const remove = (id: string, { accessToken: token }: Credentials, { signal }: CallOptions): Promise<void> =>
+  const remove = (id: string, { accessToken: token }: Credentials, { signal }: CallOptions): Promise<boolean> =>
     api.remove(toPath(id), { token, signal })
 
   return {

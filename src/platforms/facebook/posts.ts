@@ -17,6 +17,7 @@ import { findDraft, isDirect, type Draft } from './checkpoints.ts'
 import type { DirectPosts } from './direct-posts.ts'
 import { toLostDraftError, type createDrafts } from './drafts.ts'
 import { isVideo, throwNotPrepared } from './files.ts'
+import { toPageUrl } from './page-url.ts'
 import type { createSearch } from './search.ts'
 
 interface PostDeps {
@@ -34,7 +35,7 @@ const READ_BACK_TIMEOUT_MS = 2 * SECOND
 /** Publishes drafts, or directly where the page refuses them, and reconciles unknown outcomes. */
 export function createPosts({ drafts, direct, search, webUrl, publishTimeoutMs }: PostDeps) {
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
-    assertPostable('facebook', post.content, POSTING_RULES.facebook)
+    assertPostable('facebook', post, POSTING_RULES.facebook)
     await direct.assertUnbroken(checkpoints)
     await drafts.prepare(post, account, checkpoints, options)
   }
@@ -114,9 +115,8 @@ export function createPosts({ drafts, direct, search, webUrl, publishTimeoutMs }
 
   /** Resolves the permalink, because the URLs of videos come without the host. */
   function toPublished(post: OutgoingPost, id: string, permalink: string | undefined): Published {
-    const fallback = new URL(isVideo(post) ? `/reel/${id}` : `/${id}`, webUrl)
-    const stated = permalink !== undefined && URL.canParse(permalink, webUrl) ? new URL(permalink, webUrl) : fallback
-    return { platformPostId: id, platformPostUrl: (/^https?:$/.test(stated.protocol) ? stated : fallback).href }
+    const otherwise = isVideo(post) ? `/reel/${id}` : `/${id}`
+    return { platformPostId: id, platformPostUrl: toPageUrl(webUrl, permalink, otherwise) }
   }
 
   const { discard } = drafts

@@ -1,5 +1,4 @@
-import { listSince } from '../shared/list-since.ts'
-import { MINUTE } from '../../domain/shared/times.ts'
+import { CLOCK_TOLERANCE_MS, listSince } from '../shared/list-since.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { hasDifferentWords, normalizeWhitespace } from '../shared/text-difference.ts'
@@ -30,8 +29,6 @@ interface Candidate {
   permalink: string | undefined
 }
 
-/** The maximum difference between Facebook's clock and ours; its times are whole seconds. */
-const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 25
 const MAX_PAGES = 8
 const POST_FIELDS =

@@ -2,16 +2,20 @@ import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter } from '../contract.ts'
 import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
+import { createComments, withComments } from '../shared/graph/comments.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
+import { createPostUrls } from '../shared/graph/post-urls.ts'
 import { toPublicationQuota } from '../shared/quota-subjects.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
+import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts } from './accounts.ts'
-import { instagramDialect } from './container-dialect.ts'
+import { createCommentDialect } from './comment-dialect.ts'
+import { instagramDialect, toProfileUrl } from './container-dialect.ts'
 import { INSTAGRAM_ERRORS } from './errors.ts'
 import { createMetrics } from './metrics.ts'
 
-export interface InstagramOptions extends ContainerTimes {
+export interface InstagramOptions extends ContainerTimes, InFlightTimes {
   graphUrl: string
   /** Version of the Graph API. */
   version: string
@@ -51,19 +55,28 @@ export function createInstagram({
   const quota = createGraphQuota({ platform: 'instagram', quotas, rules: INSTAGRAM_ERRORS, appId, host: 'facebook' })
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: quota.watch(client) })
+  const urls = createPostUrls(api, toProfileUrl)
   const posts = createContainerPosts({
     ...options,
     platform: 'instagram',
     api,
     containerApi: createGraphApi({ ...graph, http: quota.watch(containerClient) }),
     dialect: instagramDialect,
+    urls,
     image: { types: ['image/jpeg'], shape: SHAPE },
+  })
+  const comments = createComments({
+    api,
+    dialect: createCommentDialect(urls),
+    publishTimeoutMs: options.publishTimeoutMs,
+    times: options,
   })
   const accounts = createAccounts({ api, appId, appSecret })
   const metrics = createMetrics(createGraphApi({ ...graph, http: quota.throttle(reading) }))
   const adapter: PlatformAdapter = {
     platform: 'instagram',
     ...posts,
+    ...withComments(posts, comments),
     ...accounts,
     ...metrics,
     publicationQuota: ({ accountId }) => toPublicationQuota('instagram', accountId),

@@ -16,10 +16,9 @@ const toCaptionFields = (text: string): GraphParams => ({ caption: text === '' ?
 export const instagramDialect: ContainerDialect & PublishDialect = {
   createPath: 'media',
   publishPath: 'media_publish',
-  listPath: 'media',
   quotaPath: 'content_publishing_limit',
+  posts: { listPath: 'media', usageField: 'quota_usage', configField: 'config' },
   textField: 'caption',
-  toProfileUrl: (handle) => `https://www.instagram.com/${handle}/`,
 
   toSingleFields: ({ text }, media) => ({
     ...(media && toFileFields(media)),
@@ -51,6 +50,8 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
     [/2207010/, 'refused the post: its text is too long'],
   ],
 }
+
+export const toProfileUrl = (handle: string): string => `https://www.instagram.com/${handle}/`
 
 function isVideo({ item }: PulledItem): boolean {
   return toMediaKind(item.mimeType) === 'video'

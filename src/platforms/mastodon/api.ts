@@ -62,6 +62,10 @@ export function createApi(http: HttpClient, baseUrl: string) {
     post<T>(path: string, { headers, body }: Body, read: (text: string) => T | null, options: ApiOptions) {
       return send({ method: 'POST', url: new URL(`${base}${path}`), headers, body }, read, options)
     },
+
+    async delete(path: string, options: ApiOptions): Promise<void> {
+      await send({ method: 'DELETE', url: new URL(`${base}${path}`) }, ignoreBody, options)
+    },
   }
 }
 

@@ -41,7 +41,7 @@ export function createPosts(deps: PostDeps) {
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     const instance = await limits(options)
-    assertPostable('mastodon', post.content, instance.rules)
+    assertPostable('mastodon', post, instance.rules)
     if (post.replyTo) await assertParent(post.replyTo.parentId, account, options)
     await media.prepare(post, account, checkpoints, { ...options, limits: instance })
     api.warm()
@@ -62,8 +62,11 @@ export function createPosts(deps: PostDeps) {
     delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const reply = post.replyTo && { in_reply_to_id: post.replyTo.parentId }
-    const status = { status: post.content.text, media_ids: listUploadedIds(post, delivery), ...reply }
+    const status = {
+      ...{ status: post.content.text, media_ids: listUploadedIds(post, delivery) },
+      ...(post.replyTo && { in_reply_to_id: post.replyTo.parentId }),
+      ...toOptionFields(post),
+    }
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs, publisher: account.accountId }
     try {
       const { body } = await api.post(
@@ -125,6 +128,14 @@ export function createPosts(deps: PostDeps) {
     return toPublished(found, post, account)
   }
 
+  async function remove(id: string, { accessToken: token }: Credentials, { signal }: CallOptions): Promise<void> {
+    try {
+      await api.delete(`/api/v1/statuses/${encodeURIComponent(id)}`, { token, signal })
+    } catch (error) {
+      if (!isRefusedAs(error, 'missing')) throw error
+    }
+  }
+
   function toPublished(
     { id, url, media_attachments: files }: Status,
     post: OutgoingPost,
@@ -139,5 +150,23 @@ export function createPosts(deps: PostDeps) {
     }
   }
 
-  return { prepare, publish, reconcile }
+  return { prepare, publish, reconcile, remove }
+}
+
+/** https://docs.joinmastodon.org/methods/statuses/#form-data-parameters */
+function toOptionFields({ options: { mastodon = {} }, replyTo }: OutgoingPost) {
+  const { visibility, spoilerText, sensitive, language, poll } = mastodon
+  return {
+    ...(visibility !== undefined && { visibility }),
+    ...(spoilerText && { spoiler_text: spoilerText }),
+    ...(sensitive !== undefined && { sensitive }),
+    ...(language !== undefined && { language }),
+    ...(poll &&
+      !replyTo && {
+        poll: {
+          ...{ options: poll.options, expires_in: poll.expiresIn },
+          ...{ multiple: poll.multiple ?? false, hide_totals: poll.hideTotals ?? false },
+        },
+      }),
+  }
 }

@@ -1,7 +1,6 @@
 import type { Segment } from '../../domain/posts/post.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
-import { listSince } from '../shared/list-since.ts'
-import { MINUTE } from '../../domain/shared/times.ts'
+import { CLOCK_TOLERANCE_MS, listSince } from '../shared/list-since.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
 import { hasDifferentWords } from '../shared/text-difference.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../shared/in-flight.ts'
@@ -20,8 +19,6 @@ interface SearchDeps {
   times: InFlightTimes
 }
 
-/** The maximum difference between the server's clock and ours. */
-const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 40
 const MAX_PAGES = 5
 /** How many statuses with other text are compared by their source. */
@@ -139,7 +136,7 @@ function mayBeOwnStatus({ application }: Status, ourName: string | null): boolea
   return ourName === null || !application || application.name === ourName
 }
 
-/** Tells the parts of a thread apart. */
+/** Distinguishes the parts of a thread. */
 function hasParent({ in_reply_to_id: parentId }: Status, { replyTo }: OutgoingPost): boolean {
   return parentId === undefined || parentId === (replyTo?.parentId ?? null)
 }

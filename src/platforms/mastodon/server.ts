@@ -1,6 +1,7 @@
 import type {
   Credentials,
   MediaSource,
+  OutgoingPost,
   PlatformFacts,
   PlatformAdapter,
   PostMetrics,
@@ -64,7 +65,7 @@ export interface MastodonServer
   extends
     RedirectConnect,
     Pick<PlatformAdapter, 'prepare' | 'publish' | 'reconcile' | 'profile'>,
-    Required<Pick<PlatformAdapter, 'followers' | 'revoke'>> {
+    Required<Pick<PlatformAdapter, 'followers' | 'revoke' | 'remove'>> {
   limits: ReturnType<typeof createInstanceLimits>
   readMetrics: PostMetrics['read']
 }
@@ -77,6 +78,10 @@ function withGlobalIds(server: MastodonServer, host: string): MastodonServer {
   const toGlobal = (id: string) => `${id}@${host}`
   const toLocal = (id: string) => (id.endsWith(`@${host}`) ? id.slice(0, -host.length - 1) : id)
   const localize = (account: Credentials) => ({ ...account, accountId: toLocal(account.accountId) })
+  const localizePost = ({ replyTo, ...post }: OutgoingPost): OutgoingPost => ({
+    ...post,
+    ...(replyTo && { replyTo: { rootId: toLocal(replyTo.rootId), parentId: toLocal(replyTo.parentId) } }),
+  })
 
   return {
     ...server,
@@ -84,14 +89,15 @@ function withGlobalIds(server: MastodonServer, host: string): MastodonServer {
       const { credentials, ...result } = await server.complete(...args)
       return { ...result, credentials: { ...credentials, accountId: toGlobal(credentials.accountId) } }
     },
-    prepare: (post, account, ...rest) => server.prepare(post, localize(account), ...rest),
+    prepare: (post, account, ...rest) => server.prepare(localizePost(post), localize(account), ...rest),
+    remove: (id, account, ...rest) => server.remove(toLocal(id), localize(account), ...rest),
     async publish(post, account, ...rest) {
-      const published = await server.publish(post, localize(account), ...rest)
+      const published = await server.publish(localizePost(post), localize(account), ...rest)
       return { ...published, platformPostId: toGlobal(published.platformPostId) }
     },
     async reconcile(post, account, delivery, options) {
       const isTaken = (id: string) => options.isTaken(toGlobal(id))
-      const found = await server.reconcile(post, localize(account), delivery, { ...options, isTaken })
+      const found = await server.reconcile(localizePost(post), localize(account), delivery, { ...options, isTaken })
       return typeof found === 'string' ? found : { ...found, platformPostId: toGlobal(found.platformPostId) }
     },
     async readMetrics(ids, account, options) {

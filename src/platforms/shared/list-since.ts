@@ -1,3 +1,8 @@
+import { MINUTE } from '../../domain/shared/times.ts'
+
+/** The maximum difference between a platform's clock and ours. The times of some are whole seconds. */
+export const CLOCK_TOLERANCE_MS = MINUTE
+
 interface Listing<T> {
   /** Milliseconds since 1970. */
   since: number

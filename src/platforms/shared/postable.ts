@@ -1,14 +1,20 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { Content } from '../../domain/posts/post.ts'
+import { toMeasuredText } from '../../domain/posts/options.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
-import { checkContent } from '../../domain/posts/preflight.ts'
+import { checkContent, toPartRules } from '../../domain/posts/preflight.ts'
+import type { OutgoingPost } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 
 /**
- * Checks the content against the platform's rules before anything is uploaded.
+ * Checks a part against the platform's rules before anything is uploaded.
  * @throws PlatformError `validation`
  */
-export function assertPostable(platform: Platform, content: Content, rules: PostingRules): void {
-  const [problem] = checkContent(platform, content, rules)
+export function assertPostable(
+  platform: Platform,
+  { kind, content, options }: Pick<OutgoingPost, 'kind' | 'content' | 'options'>,
+  rules: PostingRules,
+): void {
+  const text = toMeasuredText(platform, content.text, options)
+  const [problem] = checkContent(platform, { ...content, text }, toPartRules(kind, rules))
   if (problem) throw new PlatformError('validation', problem.message, { certain: true })
 }

@@ -75,8 +75,8 @@ export function toUnprovenError(cause: PlatformError): PlatformError {
   return new PlatformError('transient', cause.message, { certain: false, answered: true, cause })
 }
 
-/** Returns the error for a part of a post whose part before is gone. @param cause the refusal that says so */
-export function toParentGoneError(label: string, cause: unknown): PlatformError {
+/** Returns the error for a part of a post whose part before is gone. @param cause the refusal of the part, if there is one */
+export function toParentGoneError(label: string, cause?: unknown): PlatformError {
   const message = `The post that this one continues is no longer on ${label}`
   return new PlatformError('validation', message, { certain: true, cause })
 }

@@ -17,6 +17,7 @@ interface AccountDeps {
   authorizeUrl: string
   appId: string
   appSecret: string
+  extraScopes: string[]
 }
 
 /** The permissions for publishing, reading back and insights. */
@@ -39,13 +40,13 @@ const PROFILE_FIELDS = 'id,username,name,threads_profile_picture_url,threads_bio
  * Logs in on the platform's own page (https://developers.facebook.com/docs/threads/get-started), renews tokens and
  * reads the account.
  */
-export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }: AccountDeps) {
+export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret, extraScopes }: AccountDeps) {
   const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
     const url = new URL(`${trimTrailingSlashes(authorizeUrl)}/oauth/authorize`)
     url.search = new URLSearchParams({
       client_id: appId,
       redirect_uri: redirectUri,
-      scope: SCOPES.join(','),
+      scope: [...new Set([...SCOPES, ...extraScopes])].join(','),
       response_type: 'code',
       state,
     }).toString()

@@ -4,10 +4,12 @@ import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
 import { toPublicationQuota } from '../shared/quota-subjects.ts'
+import { createPostUrls } from '../shared/graph/post-urls.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
+import { removePost } from '../shared/graph/remove-post.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
-import { threadsDialect } from './container-dialect.ts'
+import { threadsDialect, toProfileUrl } from './container-dialect.ts'
 import { THREADS_ERRORS } from './errors.ts'
 import { createMetrics } from './metrics.ts'
 
@@ -19,6 +21,8 @@ export interface ThreadsOptions extends ContainerTimes {
   /** The credentials of this service as an application there; they differ from those of Facebook. */
   appId: string
   appSecret: string
+  /** Additional permissions to request; only the search for replies and their quota depend on them. */
+  extraScopes?: string[]
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
@@ -40,6 +44,7 @@ export function createThreads({
   graphUrl,
   appId,
   appSecret,
+  extraScopes = [],
   userAgent,
   quotas,
   createClient = createHttpClient,
@@ -59,10 +64,11 @@ export function createThreads({
     api,
     containerApi: createGraphApi({ ...graph, http: quota.watch(containerClient), baseUrl: `${base}/${VERSION}` }),
     dialect: threadsDialect,
+    urls: createPostUrls(api, toProfileUrl),
     image: { types: ['image/jpeg', 'image/png'], shape: SHAPE },
   })
   const tokenApi = createGraphApi({ ...graph, http: quota.watch(client), baseUrl: base })
-  const { connect, ...accounts } = createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret })
+  const { connect, ...accounts } = createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret, extraScopes })
   const metrics = createMetrics(
     createGraphApi({ ...graph, http: quota.throttle(reading), baseUrl: `${base}/${VERSION}` }),
   )
@@ -72,6 +78,8 @@ export function createThreads({
     ...posts,
     ...accounts,
     ...metrics,
+    // https://developers.facebook.com/documentation/threads/delete-posts
+    remove: (id, account, { signal }) => removePost(api, id, { account, permission: 'threads_delete', signal }),
     publicationQuota: ({ accountId }) => toPublicationQuota('threads', accountId),
   }
   const redirect: RedirectConnect = connect

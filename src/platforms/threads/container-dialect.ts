@@ -21,11 +21,13 @@ const toTextFields = (text: string): GraphParams => ({ text: text === '' ? undef
 /** https://developers.facebook.com/docs/threads/posts */
 export const threadsDialect: ContainerDialect & PublishDialect = {
   createPath: 'threads',
+  // https://developers.facebook.com/documentation/threads/retrieve-and-manage-replies/create-replies
+  replyField: 'reply_to_id',
   publishPath: 'threads_publish',
-  listPath: 'threads',
   quotaPath: 'threads_publishing_limit',
+  posts: { listPath: 'threads', usageField: 'quota_usage', configField: 'config' },
+  replies: { listPath: 'replies', usageField: 'reply_quota_usage', configField: 'reply_config' },
   textField: 'text',
-  toProfileUrl: (handle) => `https://www.threads.net/@${handle}`,
 
   toSingleFields: ({ text }, media) =>
     media ? { ...toMediaFields(media), ...toTextFields(text) } : { media_type: 'TEXT', text },
@@ -45,6 +47,8 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
     [/BIT_RATE|FRAME_RATE|AUDIO_CHANNEL/, 'refused the video: its encoding is not supported'],
   ],
 }
+
+export const toProfileUrl = (handle: string): string => `https://www.threads.net/@${handle}`
 
 function toMediaFields({ item, url }: PulledItem): GraphParams {
   const altText = fitAltText(item, POSTING_RULES.threads)

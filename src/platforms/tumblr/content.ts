@@ -1,3 +1,4 @@
+import type { TumblrOptions } from '../../domain/posts/options.ts'
 import { findLinks } from '../../domain/shared/links.ts'
 import type { MediaKind } from '../../domain/posts/posting-rules.ts'
 import { countCodePoints } from '../../domain/shared/text.ts'
@@ -138,9 +139,17 @@ export function formatText(text: string): FormattedText {
 /**
  * The body of a call that creates or edits a post. Images and videos come first, as in posts created on Tumblr itself.
  */
-export function toPostBody({ blocks, tags }: FormattedText, media: MediaBlock[], state: 'draft' | 'published') {
+export function toPostBody(
+  { blocks, tags }: FormattedText,
+  media: MediaBlock[],
+  {
+    state,
+    options: { tags: further = [], sourceUrl } = {},
+  }: { state: 'draft' | 'published'; options?: TumblrOptions | undefined },
+) {
   const content: Block[] = [...media, ...blocks]
-  return { content, state, tags }
+  const all = [...(tags === '' ? [] : [tags]), ...further].join(',')
+  return { content, state, tags: all, ...(sourceUrl !== undefined && { source_url: sourceUrl }) }
 }
 
 /** Returns Tumblr's media objects for a post's files, for use in later calls; `null` while one is being processed. */

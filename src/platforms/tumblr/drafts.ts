@@ -72,12 +72,12 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     const { content } = post
-    assertPostable('tumblr', content, POSTING_RULES.tumblr)
+    assertPostable('tumblr', post, POSTING_RULES.tumblr)
     if (!checkpoints.get(DRAFT)) {
-      const id = await createDraft(content, account, options)
+      const id = await createDraft(post, account, options)
       await saveDraft(
         () => checkpoints.save(DRAFT, id),
-        (deletion) => deleteDraft(id, account, deletion),
+        (deletion) => deletePost(id, account, deletion),
       )
     }
     if (content.mediaItems.length > 0 && !checkpoints.get(MEDIA)) {
@@ -86,7 +86,11 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     api.warm()
   }
 
-  async function createDraft(content: Content, account: Credentials, { signal }: CallOptions): Promise<string> {
+  async function createDraft(
+    { content, options: { tumblr } }: OutgoingPost,
+    account: Credentials,
+    { signal }: CallOptions,
+  ): Promise<string> {
     const plans: FilePlan[] = []
     for (const item of content.mediaItems) plans.push(await planFile(item, { signal }))
     const blocks = content.mediaItems.map((item, index) => {
@@ -94,7 +98,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
       const size = width !== undefined && height !== undefined && { width, height }
       return toBlock(item, { type: mimeType, identifier: toIdentifier(index), ...size })
     })
-    const draft = toPostBody(getFormatted(content.text), blocks, 'draft')
+    const draft = toPostBody(getFormatted(content.text), blocks, { state: 'draft', options: tumblr })
     const [to, body] = plans.length === 0 ? [api, toJsonBody(draft)] : [uploads, toUploadBody(draft, plans)]
     const call = { method: 'POST', path: toBlogPath(account, 'posts'), body } as const
     const timeoutMs = plans.length === 0 ? undefined : UPLOAD_TIMEOUT_MS
@@ -102,7 +106,8 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     return (await to.send(call, readCreated, options)).id
   }
 
-  async function deleteDraft(id: string, account: Credentials, { signal }: CallOptions): Promise<void> {
+  /** Deletes a draft or a published post. Succeeds when it is gone. */
+  async function deletePost(id: string, account: Credentials, { signal }: CallOptions): Promise<void> {
     const call = { method: 'POST', path: toBlogPath(account, 'post/delete'), fields: { id } } as const
     await api.send(call, ignoreBody, { token: toTokenPair(account), signal }).catch((error: unknown) => {
       if (!isRefusedAs(error, 'missing')) throw error
@@ -163,24 +168,28 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
 
   return {
     prepare,
+    remove: deletePost,
 
     /**
      * Returns the draft's id and the body that publishes it.
      * @throws PlatformError when it was not prepared
      */
-    getPrepared({ content }: OutgoingPost, checkpoints: Checkpoints): { id: string; body: object } {
+    getPrepared(
+      { content, options: { tumblr } }: OutgoingPost,
+      checkpoints: Checkpoints,
+    ): { id: string; body: object } {
       const id = checkpoints.get(DRAFT)
       const media = JSON.parse(checkpoints.get(MEDIA) || '[]') as MediaObject[]
       if (!id || media.length !== content.mediaItems.length) {
         throw new PlatformError('media_not_ready', 'The post was not prepared for Tumblr', { certain: true })
       }
       const blocks = content.mediaItems.map((item, index) => toBlock(item, media[index]!))
-      return { id, body: toPostBody(getFormatted(content.text), blocks, 'published') }
+      return { id, body: toPostBody(getFormatted(content.text), blocks, { state: 'published', options: tumblr }) }
     },
 
     async discard(checkpoints: Pick<Checkpoints, 'get'>, account: Credentials, options: CallOptions): Promise<void> {
       const id = checkpoints.get(DRAFT)
-      if (id) await deleteDraft(id, account, options)
+      if (id) await deletePost(id, account, options)
     },
 
     /** Makes the next preparation create the draft again. */

@@ -1,6 +1,6 @@
 import type { Published } from '../../domain/posts/post.ts'
-import { listSince } from '../shared/list-since.ts'
-import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import { CLOCK_TOLERANCE_MS, listSince } from '../shared/list-since.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
@@ -31,8 +31,6 @@ const PAGE = 20
 const MAX_PAGES = 5
 /** As many posts as Tumblr accepts in a day. */
 const MAX_RESTORED_PAGES = 13
-/** The maximum difference between Tumblr's clock and ours; its times are whole seconds. */
-const CLOCK_TOLERANCE_MS = MINUTE
 
 /**
  * Publishes drafts and reconciles unknown outcomes. A draft can be published only once, because the post gets a new id.
@@ -180,8 +178,8 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     return { platformPostId: id, platformPostUrl: `${wwwUrl}/${handle}/${id}` }
   }
 
-  const { prepare, discard, warmUp } = drafts
-  return { prepare, discard, warmUp, publish, reconcile }
+  const { prepare, discard, warmUp, remove } = drafts
+  return { prepare, discard, warmUp, publish, reconcile, remove }
 }
 
 const toText = ({ content = [] }: Post): string => content.flatMap(({ text }) => text ?? []).join(' ')

@@ -179,6 +179,17 @@ export function createDuePosts(collection: PostCollection) {
         .maxTimeMS(LIST_DEADLINE_MS)
         .toArray(),
 
+    /** Posts whose removal from a platform was requested before an instant and has not ended, oldest first. */
+    async listUnremoved(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
+      const found = await collection()
+        .find<Pick<Post, '_id' | 'userId'>>(
+          { removalDueAt: { $lte: before } },
+          { projection: { userId: 1 }, sort: { removalDueAt: 1 }, limit, ...ALL_SHARDS },
+        )
+        .toArray()
+      return found.map(({ _id: id, userId }) => ({ id, userId }))
+    },
+
     /** Counts posts that were due before an instant and whose delivery has not begun, up to `limit`. */
     countUnstarted: (dueBefore: Date, limit: number): Promise<number> =>
       collection().countDocuments(

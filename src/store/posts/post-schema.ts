@@ -48,6 +48,7 @@ const contentSchema = new Schema(
     segments: { type: [new Schema(segmentFields, subdocumentOptions)], default: undefined },
     firstComment: String,
     onUnsupported: { type: String, enum: UNSUPPORTED_POLICIES },
+    options: { type: Schema.Types.Mixed, default: undefined },
   },
   subdocumentOptions,
 )
@@ -111,6 +112,7 @@ const platformStatusSchema = new Schema(
     platformReason: nullable(platformReasonSchema),
     parts: { type: [partSchema], default: undefined },
     comment: { type: Schema.Types.Mixed, default: undefined },
+    removal: { type: Schema.Types.Mixed, default: undefined },
     attemptCount: required(Number),
     lastAttemptAt: nullable(Date),
     completedAt: nullable(Date),
@@ -217,6 +219,7 @@ export const postSchema = new Schema<StoredPost>(
     allowanceFrom: { type: String, default: undefined },
     dueCheck: { type: new Schema({ at: nullable(Date), warned: [String] }, subdocumentOptions), default: undefined },
     startPending: required(Boolean),
+    removalDueAt: { type: Date, default: undefined },
     publishedKeys: { type: [String], default: undefined },
     revision: required(Number),
     createdAt: required(Date),
@@ -242,6 +245,7 @@ postSchema.index({ 'dueCheck.at': 1, dueAt: 1, _id: 1 }, { partialFilterExpressi
 // Immediate posts are not indexed here and cost nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
+postSchema.index({ removalDueAt: 1 }, { partialFilterExpression: { removalDueAt: { $type: 'date' } } })
 // Only posts with events that are not in the feed yet, for the sweeper.
 postSchema.index(
   { 'pendingEvents.occurredAt': 1 },

@@ -12,6 +12,7 @@ export const BACKGROUND_WORK = {
   routePaymentEvent: { idPrefix: 'payment-event/', taskQueue: 'billing' },
   eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
   applyImport: { idPrefix: 'apply-import/', taskQueue: 'maintenance', takesOwner: true },
+  takeBack: { idPrefix: 'take-back/', taskQueue: 'maintenance', takesOwner: true },
   collectFollowers: { idPrefix: 'followers/', taskQueue: 'analytics' },
   replayDeadLetter: { idPrefix: 'dead-letter/', taskQueue: 'analytics' },
   deliverWebhooks: { idPrefix: 'deliver-webhooks/', taskQueue: 'webhooks', takesOwner: true, signal: WAKE_SIGNAL },

@@ -1,5 +1,13 @@
 import { toTarget } from '../../../src/domain/posts/targets.ts'
-import { toMatchKey, type Evidence, type PlatformEvidence, type StoredPost, type Violation } from './evidence.ts'
+import {
+  toMatchKey,
+  type Evidence,
+  type Operation,
+  type PlatformEvidence,
+  type StopBody,
+  type StoredPost,
+  type Violation,
+} from './evidence.ts'
 import {
   findPublishRequestTime,
   isAcknowledged,
@@ -102,7 +110,9 @@ function findObjection(
   leaseMs: number,
 ): string | null {
   const { cancels, deletes } = post
-  const cancelled = cancels.find((cancel) => isAcknowledged(cancel) && cancel.answeredAt! < call.at)
+  const cancelled = [...cancels, ...findStops(post, call)].find(
+    (cancel) => isAcknowledged(cancel) && cancel.answeredAt! < call.at,
+  )
   if (cancelled) return `after the acknowledged cancel of ${toIso(cancelled.answeredAt!)}`
   const deleted = deletes.find((operation) => isAcknowledged(operation) && operation.answeredAt! < call.at)
   if (deleted) {
@@ -125,6 +135,15 @@ function findObjection(
     return `with "${call.text}" instead of the acknowledged text ${texts.map((text) => `"${text}"`).join(' or ')}`
   }
   return null
+}
+
+/** Returns the stops of a delivery after which the user did not retry it before the call. */
+function findStops({ stops, retries }: PostHistory, { at, place }: { at: number; place: Place }): Operation[] {
+  return stops.filter(
+    ({ body, sentAt }) =>
+      (body as Partial<StopBody> | undefined)?.stopped?.includes(place.platform) &&
+      !retries.some((retry) => retry.sentAt > sentAt && retry.sentAt < at),
+  )
 }
 
 /** Returns the texts that may be published at a time. The override of an account replaces that of its platform, and this the common text. */

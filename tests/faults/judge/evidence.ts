@@ -28,7 +28,13 @@ export interface Evidence {
   leaseMs: number
 }
 
-export type OperationKind = 'create' | 'edit' | 'cancel' | 'retry' | 'delete' | 'read' | 'other'
+/** `stop` cancels the waiting deliveries to some accounts. */
+export type OperationKind = 'create' | 'edit' | 'cancel' | 'stop' | 'retry' | 'delete' | 'read' | 'other'
+
+/** The body of the response to a `stop`: the platforms whose deliveries it ended. */
+export interface StopBody {
+  stopped: Platform[]
+}
 
 /** One request of a client and its response. */
 export interface Operation {
@@ -50,6 +56,9 @@ export interface Operation {
 
 export interface PostInput {
   text?: string
+  /** The texts of the further posts of a thread. */
+  segments?: string[]
+  firstComment?: string
   /** The texts that differ from the common text, by platform and by id of an account. */
   overrides?: Partial<Record<Target, string>>
   /** Adds the user's image. */
@@ -68,7 +77,7 @@ export interface PostInput {
 export interface StoredPost {
   _id: string
   userId: string
-  content: { text: string }
+  content: { text: string; segments?: { text: string }[]; firstComment?: string }
   selectedPlatforms: Platform[]
   selectedAccounts?: string[]
   /** Events that are not in the feed yet. */
@@ -85,6 +94,9 @@ export interface StoredPost {
     platformPostId: string | null
     errorCode: string | null
     completedAt: Date | null
+    /** The published posts of a thread, in order. */
+    parts?: { platformPostId: string }[]
+    comment?: { status: string; platformPostId?: string; errorCode?: string | null }
     delivery: { round: number; attempt: number; outcome?: string }
   }[]
 }
@@ -125,13 +137,22 @@ export interface ReceivedEvent {
   isSigned: boolean
 }
 
+/** A post that the public sees. */
+export interface LedgerRecord {
+  id: string
+  account: string
+  text: string
+  /** The id of the post that it replies to, or comments on. */
+  replyTo?: string
+}
+
 /** What a platform has of the default accounts of all users, or of one further account. */
 export interface PlatformEvidence {
   platform: Platform
   /** The id of the further account. */
   target?: string
   /** The posts that the public sees. */
-  ledger: { id: string; account: string; text: string }[]
+  ledger: LedgerRecord[]
   /** The calls that reached the platform. Only a call that makes a post visible has a `text`, whatever its response was. */
   requests: { receivedAt: string; text?: string }[]
   /** How often each account's tokens were renewed, and how often they had expired. Absent where renewals are not counted. */

@@ -1,6 +1,7 @@
 import { judgeEffects, judgePublishCalls } from './effects.ts'
 import { judgeEvents } from './events.ts'
 import type { Evidence, Violation } from './evidence.ts'
+import { judgeOrder, splitParts } from './parts.ts'
 import { buildPostHistories } from './post-histories.ts'
 import { judgeNotifications, judgeProgress, judgeRollUp, judgeUsage } from './records.ts'
 import { judgeWebhooks } from './webhooks.ts'
@@ -24,10 +25,13 @@ export function judge(evidence: Evidence): Violation[] {
 
 /** Checks what concerns deliveries alone: I1, I2, I3 and I5. */
 export function judgeDeliveries(evidence: Evidence, histories = buildPostHistories(evidence)): Violation[] {
+  const split = splitParts(evidence)
+  const parts = split.posts.length === evidence.posts.length ? histories : buildPostHistories(split)
   return [
-    ...judgeEffects(evidence, histories),
+    ...judgeEffects(split, parts),
+    ...judgeOrder(evidence),
     ...judgeProgress(evidence, histories),
-    ...judgePublishCalls(evidence, histories),
+    ...judgePublishCalls(split, parts),
     ...judgeRollUp(evidence),
   ]
 }

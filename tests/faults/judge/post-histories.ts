@@ -14,6 +14,8 @@ export interface PostHistory {
   /** The create and the edits that took effect or may have. */
   versions: Operation[]
   cancels: Operation[]
+  stops: Operation[]
+  retries: Operation[]
   deletes: Operation[]
 }
 
@@ -79,6 +81,8 @@ function toPostHistory(
     stored,
     versions,
     cancels: possible.filter(({ kind }) => kind === 'cancel'),
+    stops: possible.filter(({ kind }) => kind === 'stop'),
+    retries: possible.filter(({ kind }) => kind === 'retry'),
     deletes: possible.filter(({ kind }) => kind === 'delete'),
   }
 }

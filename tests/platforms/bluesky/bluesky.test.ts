@@ -631,3 +631,60 @@ describe('an endless response', () => {
     await closeServer(endless)
   })
 })
+
+describe('options of a post', () => {
+  const listGates = async () => (await listRecords('app.bsky.feed.threadgate')).map(({ value }) => value)
+
+  async function listRecords(collection: string) {
+    const query = new URLSearchParams({ repo: owner.did, collection, limit: '100' })
+    const response = await fetch(`${bluesky.pdsUrl}/xrpc/com.atproto.repo.listRecords?${query}`)
+    return ((await response.json()) as { records: { uri: string; value: Record<string, unknown> }[] }).records
+  }
+
+  it('a post has its languages, content warnings and quoted post, beside its images', async () => {
+    const quoted = await publish(newPost('worth quoting'))
+    const [, , did, , key] = quoted.platformPostId.split('/')
+    const image = add(await picture(20, 10).png().toBuffer(), 'image/png')
+    const languages = ['de', 'en-GB']
+    for (const quoteUrl of [quoted.platformPostId, `https://bsky.app/profile/${did}/post/${key}`]) {
+      const post = {
+        ...newPost(`quoting ${quoteUrl}`, [image]),
+        options: { bluesky: { languages, labels: ['nudity' as const], quoteUrl } },
+      }
+      const { value } = await recordOf(await publish(post))
+      expect(value).toMatchObject({
+        langs: languages,
+        labels: { $type: 'com.atproto.label.defs#selfLabels', values: [{ val: 'nudity' }] },
+        embed: {
+          $type: 'app.bsky.embed.recordWithMedia',
+          record: { record: { uri: quoted.platformPostId } },
+          media: { $type: 'app.bsky.embed.images' },
+        },
+      })
+    }
+  })
+
+  it('a quoted post that does not exist refuses the post for certain', async () => {
+    const quoteUrl = `https://bsky.app/profile/${owner.handle}/post/3kaaaaaaaaaaa`
+    const error = await platformErrorOf(publish({ ...newPost('quoting nothing'), options: { bluesky: { quoteUrl } } }))
+    expect(error).toMatchObject({ class: 'validation', certain: true })
+  })
+
+  it('a post says who may reply before it is published, once', async () => {
+    const post = {
+      ...newPost('closed'),
+      options: { bluesky: { replyGate: ['mentioned' as const, 'followers' as const] } },
+    }
+    const delivery = newDelivery()
+    await control.addFault({ path: PUT, times: 1, action: { dropAfterAccept: true } })
+    expect(await platformErrorOf(publish(post, delivery))).toMatchObject({ class: 'transient', certain: true })
+    expect((await listRecords('app.bsky.feed.post')).some(({ value }) => value['text'] === 'closed')).toBe(false)
+    const { platformPostId } = await publish(post, delivery)
+    await publish(post, delivery)
+    expect((await listGates()).filter((gate) => gate['post'] === platformPostId)).toMatchObject([
+      {
+        allow: [{ $type: 'app.bsky.feed.threadgate#mentionRule' }, { $type: 'app.bsky.feed.threadgate#followerRule' }],
+      },
+    ])
+  })
+})

@@ -49,8 +49,8 @@ export async function facebookWorld(
         { signal: AbortSignal.timeout(20_000) },
       ),
 
-    newAccount: async ({ takesDrafts = true } = {}): Promise<Credentials> =>
-      withVersion((await connection(world.newPerson({ takesDrafts }).person.id)).credentials),
+    newAccount: async ({ takesDrafts = true, decline = [] as string[] } = {}): Promise<Credentials> =>
+      withVersion((await connection(world.newPerson({ takesDrafts }).person.id, { decline })).credentials),
 
     stopServer: () => world.stop(),
     close,

@@ -368,6 +368,7 @@ describe('a hostile instance document', () => {
         video: { max: 1, types: [], maxBytes: 1_073_741_824, pixels: 1_000_000_000, frameRate: { max: 1_000 } },
       },
       altText: { image: 10_000, video: 10_000 },
+      thread: POSTING_RULES.mastodon.thread,
     })
     await expect.poll(() => [...storage.facts.facts.values()].join('').length).toBeGreaterThan(0)
     expect([...storage.facts.facts.values()].join('').length).toBeLessThan(500)

@@ -6,7 +6,7 @@ import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import type { Credentials, MediaSource, PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { createInstagram, type InstagramOptions } from '../../../src/platforms/instagram/adapter.ts'
 import { createThreads, type ThreadsOptions as AdapterOptions } from '../../../src/platforms/threads/adapter.ts'
-import { metaWorld, VERSION } from './meta-support.ts'
+import { metaWorld, SCOPES, VERSION } from './meta-support.ts'
 import { controlOf, withVersion } from './support.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
 import { chooseFirst } from './choose-first.ts'
@@ -74,6 +74,9 @@ export async function threadsWorld(
 
 export type ThreadsWorld = Awaited<ReturnType<typeof threadsWorld>>
 
+/** The permission for comments, which logins request only on demand. */
+const COMMENT_SCOPE = 'instagram_manage_comments'
+
 /** An Instagram server with connected professional accounts, and an adapter for it. */
 export async function instagramWorld(
   media: MediaSource,
@@ -93,6 +96,14 @@ export async function instagramWorld(
     ...client,
   })
 
+  async function newAccount(decline: string[] = []): Promise<Credentials> {
+    const { person, pages } = newPerson()
+    const accessToken = await logIn(person.id, { decline }, [...SCOPES, COMMENT_SCOPE])
+    const account = { accountId: pages[0]!.instagramId!, handle: '', accessToken }
+    const { handle } = await adapter.profile(withVersion(account), options())
+    return withVersion({ ...account, handle })
+  }
+
   return {
     meta,
     newPerson,
@@ -100,15 +111,12 @@ export async function instagramWorld(
     adapter: adapter as Required<Omit<PlatformAdapter, 'revoke' | 'limits'>>,
     control: controlOf(meta.instagram),
     store: meta.instagramStore,
+    commentScope: COMMENT_SCOPE,
+    newAccountWithout: (scope: string) => newAccount([scope]),
+    commentElsewhere: meta.commentElsewhere,
     urlCall: 'fields=permalink',
 
-    async newAccount(decline: string[] = []): Promise<Credentials> {
-      const { person, pages } = newPerson()
-      const accessToken = await logIn(person.id, { decline })
-      const account = { accountId: pages[0]!.instagramId!, handle: '', accessToken }
-      const { handle } = await adapter.profile(withVersion(account), options())
-      return withVersion({ ...account, handle })
-    },
+    newAccount,
 
     stopServer: stop,
     close,

@@ -46,7 +46,7 @@ export function newDelivery(startedAt = new Date()): DeliveryCheckpoints & { han
 }
 
 export function newPost(text: string, mediaItems: MediaItem[] = []): OutgoingPost {
-  return { postId: randomUUID(), kind: 'post', content: { text, mediaItems } }
+  return { postId: randomUUID(), kind: 'post', options: {}, content: { text, mediaItems } }
 }
 
 /** Media in memory, by storage key. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import type { FaultAction } from '../../../sandbox/platforms/faults.ts'
 import type { LoggedRequest } from '../../../sandbox/platforms/proxied-platform.ts'
-import { POSTING_RULES } from '../../../src/domain/posts/posting-rules.ts'
+import { POSTING_RULES, type PostingRules } from '../../../src/domain/posts/posting-rules.ts'
 import type { MediaItem, Published } from '../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions } from '../../../src/platforms/contract.ts'
@@ -14,9 +14,16 @@ import { WORLDS, type PlatformWorld } from './worlds.ts'
 
 export const options = () => ({ signal: AbortSignal.timeout(20_000) })
 
-/** Defines the tests once for every platform, with a world of its own. */
-export function onEveryPlatform(defineTests: (subject: Subject) => void): void {
-  describe.each(Object.keys(WORLDS) as Platform[])('%s', (platform) => {
+/**
+ * Defines the tests once for every platform, with a world of its own.
+ * @param has returns false for platforms without what the tests are about
+ */
+export function onEveryPlatform(
+  defineTests: (subject: Subject) => void,
+  has: (rules: PostingRules) => boolean = () => true,
+): void {
+  const platforms = (Object.keys(WORLDS) as Platform[]).filter((platform) => has(POSTING_RULES[platform]))
+  describe.each(platforms)('%s', (platform) => {
     defineTests(createSubject(platform))
   })
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { LoggedRequest } from '../../../sandbox/platforms/proxied-platform.ts'
 import { newDelivery, platformErrorOf } from '../shared/support.ts'
-import { onEveryPlatform } from './each-platform.ts'
+import { onEveryPlatform, options } from './each-platform.ts'
 
 const writes = (requests: LoggedRequest[]) => requests.filter(({ method }) => method !== 'GET')
 const kindsOf = (media: { type: string }[]) => media.map(({ type }) => type.split('/')[0])
@@ -67,6 +67,20 @@ onEveryPlatform((subject) => {
     expect(writes(requests).length).toBeLessThanOrEqual(needed + 1)
     await commit(outgoing, account, delivery)
     expect(await visible(outgoing)).toMatchObject([{ media: [{}, {}] }])
+  })
+
+  it.runIf(rules.removable)('a published post is removed, also when it is gone', async () => {
+    const account = await world().newAccount()
+    const outgoing = await post('removed again')
+    const { platformPostId } = await publish(outgoing, account)
+    for (let times = 0; times < 2; times++) {
+      await world().adapter.remove!(platformPostId, account, options())
+      expect(await visible(outgoing)).toEqual([])
+    }
+  })
+
+  it('a platform whose posts no program can remove says so in its rules', () => {
+    expect(world().adapter.remove !== undefined).toBe(rules.removable)
   })
 
   it('an unprepared post with media is not published', async () => {

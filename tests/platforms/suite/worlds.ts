@@ -16,6 +16,12 @@ export interface PlatformWorld {
   connect?(): Promise<unknown>
   /** Part of the path of the read that `publish` makes after its visible call, where that returns no URL. */
   urlCall?: string
+  /** The permission for comments, where these are no posts. */
+  commentScope?: string
+  /** Connects an account whose login lacks a permission. */
+  newAccountWithout?(scope: string): Promise<Credentials>
+  /** Comments below a post as another person does. */
+  commentElsewhere?(postId: string, authorId: string, text: string): unknown
   stopServer(): Promise<void>
   /** Closes the adapter. */
   close(): Promise<void>
@@ -29,9 +35,14 @@ const tumblrLimits = { perHour: PLENTY, perDay: PLENTY, posts: PLENTY, photos: P
 /** The worlds in which every adapter passes the same suite. A new platform is one more line. */
 export const WORLDS: Record<Platform, (media: MediaSource) => Promise<PlatformWorld>> = {
   bluesky: (media) => blueskyWorld(media),
-  facebook: (media) => facebookWorld(media),
+  async facebook(media) {
+    const commentScope = 'pages_manage_engagement'
+    const world = await facebookWorld(media, {}, { extraScopes: [commentScope] })
+    const newAccountWithout = (scope: string) => world.newAccount({ decline: [scope] })
+    return { ...world, commentScope, newAccountWithout, commentElsewhere: world.meta.commentElsewhere }
+  },
   instagram: (media) => instagramWorld(media),
   mastodon: (media) => mastodonWorld(media, { rateLimits: mastodonLimits }),
-  threads: (media) => threadsWorld(media),
+  threads: (media) => threadsWorld(media, {}, { extraScopes: ['threads_read_replies'] }),
   tumblr: (media) => tumblrWorld(media, { limits: tumblrLimits }),
 }

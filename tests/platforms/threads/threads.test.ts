@@ -3,7 +3,7 @@ import type { Credentials } from '../../../src/platforms/contract.ts'
 import { film } from '../../support/film.ts'
 import { containerSuite } from '../shared/container-suite.ts'
 import { options, picture, REDIRECT_URI, threadsWorld, type ThreadsWorld } from '../shared/containers-support.ts'
-import { newDelivery, newPost, platformErrorOf, storedMedia } from '../shared/support.ts'
+import { newDelivery, newPost, platformErrorOf, searchOptions, storedMedia } from '../shared/support.ts'
 import { chooseFirst } from '../shared/choose-first.ts'
 
 const DAY_MS = 86_400_000
@@ -138,6 +138,39 @@ describe('Threads', () => {
         class: 'unauthorized',
         certain: true,
       })
+    })
+  })
+
+  describe('a reply', () => {
+    async function replyOn({ adapter }: Pick<ThreadsWorld, 'adapter'>, as: Credentials, root: string, text: string) {
+      const replyTo = { rootId: root, parentId: root }
+      const [reply, delivery] = [{ ...newPost(text), replyTo }, newDelivery()]
+      await adapter.prepare(reply, as, delivery, options())
+      return { reply, delivery, publish: () => adapter.publish(reply, as, delivery, options()) }
+    }
+
+    it('a lost reply is undecidable when the login may not list replies', async () => {
+      const { id } = world.threads.store.publishElsewhere(account.accountId, 'root')
+      const { reply, delivery, publish } = await replyOn(world, account, id, 'unlisted')
+      await world.control.addFault({ path: 'threads_publish', times: 1, action: { dropAfterAccept: true } })
+      await platformErrorOf(publish())
+      expect(await world.adapter.reconcile(reply, account, delivery, searchOptions())).toBe('undecidable')
+    })
+
+    it('an exhausted quota of replies is reported with a wait, and says nothing about the quota of posts', async () => {
+      const extraScopes = ['threads_manage_replies']
+      const tight = await threadsWorld(stored.media, { replyQuota: 1 }, { extraScopes })
+      try {
+        const as = await tight.newAccount()
+        const { id } = tight.threads.store.publishElsewhere(as.accountId, 'root')
+        await (await replyOn(tight, as, id, 'one')).publish()
+        const refused = await platformErrorOf((await replyOn(tight, as, id, 'two')).publish())
+        expect(refused).toMatchObject({ class: 'rate_limited', certain: true, retryAfterMs: 3_600_000, reports: [] })
+        expect(refused.message).toContain('accepts one reply of an account in 24 hours')
+        expect(await tight.adapter.readPublicationQuota(as, options())).toMatchObject([{ limit: 250, remaining: 249 }])
+      } finally {
+        await tight.stop()
+      }
     })
   })
 

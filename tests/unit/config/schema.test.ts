@@ -46,6 +46,14 @@ describe('the configuration', () => {
     },
   )
 
+  it("each of Meta's logins requests only its own permissions of META_EXTRA_SCOPES", () => {
+    const apps = { FACEBOOK_APP_ID: '1', FACEBOOK_APP_SECRET: 's', THREADS_APP_ID: '2', THREADS_APP_SECRET: 's' }
+    const line = 'pages_manage_engagement,threads_read_replies'
+    const { facebook, threads } = platformSettings(readConfig({ ...secrets, ...apps, META_EXTRA_SCOPES: line }))
+    expect(facebook?.extraScopes).toEqual(['pages_manage_engagement'])
+    expect(threads?.extraScopes).toEqual(['threads_read_replies'])
+  })
+
   it('production rejects an https address until the trusted proxy is configured', () => {
     const https = { ...secrets, PUBLIC_URL: 'https://api.example.test' }
     expect(readConfigError(https)).toContain('TRUSTED_PROXIES')

@@ -21,7 +21,12 @@ async function messageFor(types: string[], fail: () => Promise<void>): Promise<s
   const account = { accountId: 'a', handle: 'h', accessToken: 'token', version: 1 }
   const checkpoints = { get: () => undefined, save: async () => {} }
   try {
-    await prepare({ postId: 'p', kind: 'post', content: { text: 'Hi', mediaItems } }, account, checkpoints, { signal })
+    await prepare(
+      { postId: 'p', kind: 'post', options: {}, content: { text: 'Hi', mediaItems } },
+      account,
+      checkpoints,
+      { signal },
+    )
   } catch (error) {
     return (error as PlatformError).message
   }

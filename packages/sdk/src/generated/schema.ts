@@ -635,6 +635,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/posts/{postId}/published': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * Remove a published post from its platforms
+     * @description Deletes the published posts on all accounts, or on those in `accounts`, with all posts of a thread and the comment. It goes on after the response: the entry becomes `deleted`, or `removal` says why not and what to do by hand. Can be repeated.
+     */
+    delete: operations['takeBackPost']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/posts/{postId}/retry': {
     parameters: {
       query?: never
@@ -2579,6 +2599,15 @@ export interface components {
         count: number
       }
     }
+    BlueskyOptions: {
+      languages?: string[]
+      /** @description Content warnings */
+      labels?: ('sexual' | 'nudity' | 'porn' | 'graphic-media')[]
+      /** @description Who may reply: `nobody`, or any of the others; everyone without it */
+      replyGate?: ('nobody' | 'mentioned' | 'following' | 'followers')[]
+      /** @description The address of a Bluesky post to quote */
+      quoteUrl?: string
+    }
     Calendar: {
       /** @description In the order of their time */
       posts: components['schemas']['CalendarPost'][]
@@ -2750,6 +2779,7 @@ export interface components {
          * @enum {string}
          */
         onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -2999,6 +3029,7 @@ export interface components {
       | 'REQUEST_TIMEOUT'
       | 'POST_NOT_EDITABLE'
       | 'POST_IN_PROGRESS'
+      | 'NOTHING_PUBLISHED'
       | 'RECONNECT_REQUIRED'
       | 'IMPORT_STATE'
       | 'IMPORT_HAS_ERRORS'
@@ -3209,6 +3240,7 @@ export interface components {
          * @enum {string}
          */
         onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -3377,6 +3409,20 @@ export interface components {
     LogIn: {
       email: string
       password: string
+    }
+    MastodonOptions: {
+      /**
+       * @description By default that of the account
+       * @enum {string}
+       */
+      visibility?: 'public' | 'unlisted' | 'private'
+      /** @description A content warning behind which the text is hidden */
+      spoilerText?: string
+      /** @description Hides the media */
+      sensitive?: boolean
+      /** @example en */
+      language?: string
+      poll?: components['schemas']['Poll']
     }
     MediaItem: {
       /**
@@ -3618,6 +3664,7 @@ export interface components {
        * @enum {string}
        */
       onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
     }
     PartReport: {
       /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
@@ -3765,10 +3812,25 @@ export interface components {
       nextAttemptAt: string | null
       /** @description The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first. */
       parts?: components['schemas']['PostPart'][]
+      removal?: components['schemas']['Removal']
       attemptCount: number
       lastAttemptAt: string | null
       completedAt: string | null
       lastAnalyticsFetch: string | null
+    }
+    Poll: {
+      /**
+       * @example [
+       *       "Yes",
+       *       "No"
+       *     ]
+       */
+      options: string[]
+      /** @description Seconds from the publication on */
+      expiresIn: number
+      multiple?: boolean
+      /** @description Hides the counts until the poll ends */
+      hideTotals?: boolean
     }
     /** @description The post as it is now, unless it was deleted */
     Post: {
@@ -3858,6 +3920,7 @@ export interface components {
       firstComment?: string
       /** @enum {string} */
       onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
     }
     PostContentOverride: {
       text?: string
@@ -3867,6 +3930,7 @@ export interface components {
       firstComment?: string
       /** @enum {string} */
       onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
     }
     PostCounts: {
       timezone: string
@@ -3915,6 +3979,12 @@ export interface components {
       page: number
       limit: number
       totalPages: number
+    }
+    /** @description What the post has on one platform only; first posts of threads have polls and quotes */
+    PostOptions: {
+      mastodon?: components['schemas']['MastodonOptions']
+      bluesky?: components['schemas']['BlueskyOptions']
+      tumblr?: components['schemas']['TumblrOptions']
     }
     PostPart: {
       /** @enum {string} */
@@ -4048,6 +4118,18 @@ export interface components {
       /** @description False when the platform returned no new counts in time, and the snapshot is an older one */
       fresh: boolean
     }
+    /** @description The last request to remove the published post */
+    Removal: {
+      /** @enum {string} */
+      status: 'pending' | 'completed' | 'failed'
+      /** Format: date-time */
+      requestedAt: string
+      /** @description Id of the user, or of the API key after `key:` */
+      requestedBy: string
+      completedAt: string | null
+      error: string | null
+      errorCode: components['schemas']['FailureCode'] | null
+    }
     ReplacePost: {
       content: {
         /** @example Good morning, everyone */
@@ -4070,6 +4152,7 @@ export interface components {
          * @enum {string}
          */
         onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4242,6 +4325,11 @@ export interface components {
       /** @enum {string} */
       plan: 'free' | 'pro'
     }
+    TakenBackPost: {
+      postId: string
+      status: components['schemas']['PostStatus']
+      platformStatuses: components['schemas']['PlatformStatus'][]
+    }
     TaskQueue: {
       /** @example publishing */
       queue: string
@@ -4331,6 +4419,15 @@ export interface components {
         isShortened?: boolean
       }
     }
+    TumblrOptions: {
+      /** @description Tags besides the hashtags of the text */
+      tags?: string[]
+      /**
+       * Format: uri
+       * @description The source to credit
+       */
+      sourceUrl?: string
+    }
     UpdatedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
       postId: string
@@ -4377,6 +4474,7 @@ export interface components {
          * @enum {string}
          */
         onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -7669,6 +7767,99 @@ export interface operations {
         }
       }
       404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  takeBackPost: {
+    parameters: {
+      query?: {
+        /** @description Only on these accounts, by their ids */
+        accounts?: string[]
+      }
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['TakenBackPost']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      /** @description `NOTHING_PUBLISHED`, `POST_IN_PROGRESS` */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'NOTHING_PUBLISHED' | 'POST_IN_PROGRESS'
+            /** @enum {integer} */
+            statusCode?: 409
+          }
+        }
+      }
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']

@@ -27,6 +27,8 @@ export interface Container {
   /** The error of its processing, if it fails. */
   problem: string | null
   isPublished: boolean
+  /** The post that it is a reply to. */
+  replyTo?: string
   /** True while reads omit its status. */
   isSilent?: boolean
 }
@@ -39,6 +41,8 @@ export interface ContainerPost {
   text: string
   files: ShownFile[]
   createdAt: number
+  /** The post that it is a reply to. */
+  replyTo?: string
   /** True for a repost of another author's post. */
   isRepost?: boolean
   counted?: Counted
@@ -85,12 +89,23 @@ export function createContainerStore(options: ContainerStoreOptions) {
     return [...own, ...children.flatMap((id) => containers.get(id)?.file ?? [])]
   }
 
+  const isReply = ({ replyTo }: ContainerPost): boolean => replyTo !== undefined
+  const isPost = (post: ContainerPost): boolean => !isReply(post)
+  const isRecent = ({ createdAt }: ContainerPost): boolean => Date.now() - createdAt < DAY_MS
+
+  function allOf(accountId: string, which: (post: ContainerPost) => boolean): ContainerPost[] {
+    return posts
+      .values()
+      .filter((post) => post.accountId === accountId && which(post))
+      .toReversed()
+  }
+
   return {
     posts,
     counting,
 
     make(
-      fields: Pick<Container, 'accountId' | 'kind' | 'text' | 'file' | 'children' | 'isChild' | 'problem'>,
+      fields: Pick<Container, 'accountId' | 'kind' | 'text' | 'file' | 'children' | 'isChild' | 'problem' | 'replyTo'>,
     ): Container {
       const id = newId()
       const createdAt = Date.now()
@@ -124,19 +139,18 @@ export function createContainerStore(options: ContainerStoreOptions) {
       for (const id of [container.id, ...container.children]) {
         containers.set(id, { ...containers.get(id)!, isPublished: true })
       }
-      const { accountId, kind, text } = container
-      return addPost({ accountId, kind, text, files: filesOf(container) })
+      const { accountId, kind, text, replyTo } = container
+      return addPost({ accountId, kind, text, files: filesOf(container), ...(replyTo !== undefined && { replyTo }) })
     },
 
-    /** Returns the posts of an account, newest first. */
-    postsOf: (accountId: string): ContainerPost[] =>
-      posts
-        .values()
-        .filter((post) => post.accountId === accountId)
-        .toReversed(),
+    /** Returns the posts of an account that are no replies, newest first. */
+    postsOf: (accountId: string): ContainerPost[] => allOf(accountId, isPost),
 
-    usedQuota: (accountId: string): number =>
-      posts.values().filter((post) => post.accountId === accountId && Date.now() - post.createdAt < DAY_MS).length,
+    /** Returns the replies of an account, newest first. */
+    repliesOf: (accountId: string): ContainerPost[] => allOf(accountId, isReply),
+
+    usedQuota: (accountId: string): number => allOf(accountId, isPost).filter(isRecent).length,
+    usedReplyQuota: (accountId: string): number => allOf(accountId, isReply).filter(isRecent).length,
 
     /** The next containers fail with these problems. */
     failNext: (...problems: string[]): void => void nextProblems.push(...problems),
@@ -169,12 +183,13 @@ export function createContainerStore(options: ContainerStoreOptions) {
     },
 
     ledger(nameOf: (accountId: string) => string): LedgerEntry[] {
-      return posts.values().map(({ id, accountId, text, files, createdAt }) => ({
+      return posts.values().map(({ id, accountId, text, files, createdAt, replyTo }) => ({
         id,
         account: nameOf(accountId),
         text,
         media: files.map(({ mimeType, altText }) => ({ type: mimeType, altText })),
         createdAt: new Date(createdAt).toISOString(),
+        ...(replyTo !== undefined && { replyTo }),
       }))
     },
 

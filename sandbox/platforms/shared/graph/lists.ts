@@ -9,8 +9,9 @@ export function pageThrough<T extends { id: string; createdAt: number }>(
   all: T[],
   params: GraphParams,
   present: (one: T) => object,
+  most = MOST,
 ): SandboxResponse {
-  const limit = Math.min(Number(params.get('limit') ?? USUAL) || USUAL, MOST)
+  const limit = Math.min(Number(params.get('limit') ?? USUAL) || USUAL, most)
   const [since, until] = [Number(params.get('since') ?? 0), Number(params.get('until') ?? Infinity)]
   const within = all.filter(({ createdAt }) => createdAt / 1_000 >= since && createdAt / 1_000 <= until)
   const after = params.get('after')

@@ -8,6 +8,7 @@ import { IfMatchHeader } from '../../shared/etags.ts'
 import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { mediaItemFields } from './fields.ts'
+import { Options } from './options.ts'
 
 /** Groups that a post names. */
 const MAX_POST_GROUPS = 10
@@ -48,6 +49,7 @@ const contentFields = {
         'On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`',
     }),
   ),
+  options: Type.Optional(Options),
 }
 
 const OverrideInput = Type.Object({ text: Type.Optional(textInput), ...contentFields }, { title: 'OverrideInput' })

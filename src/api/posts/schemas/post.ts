@@ -10,6 +10,7 @@ import { ETagField } from '../../shared/etags.ts'
 import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ErrorBodySchema, ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
+import { Options } from './options.ts'
 import { Client, DueAt, EXAMPLE_POST_ID, mediaItemFields, Source, Status } from './fields.ts'
 
 const MediaItem = Type.Object(
@@ -30,6 +31,7 @@ const Content = Type.Object(
     ),
     firstComment: Type.Optional(Type.String()),
     onUnsupported: Type.Optional(stringEnum<UnsupportedPolicy>(UNSUPPORTED_POLICIES)),
+    options: Type.Optional(Options),
   },
   { title: 'PostContent' },
 )
@@ -79,6 +81,19 @@ export const PlatformStatusSchema = Type.Object(
         description:
           'The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first.',
       }),
+    ),
+    removal: Type.Optional(
+      Type.Object(
+        {
+          status: stringEnum(['pending', 'completed', 'failed'] as const),
+          requestedAt: Instant,
+          requestedBy: Type.String({ description: 'Id of the user, or of the API key after `key:`' }),
+          completedAt: nullable(Instant),
+          error: nullable(Type.String({ description: 'Why the post is still on the platform, and what to do' })),
+          errorCode: nullable(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+        },
+        { title: 'Removal', description: 'The last request to remove the published post' },
+      ),
     ),
     attemptCount: Type.Integer(),
     lastAttemptAt: nullable(Instant),
@@ -169,6 +184,11 @@ export const PostConflict = Type.Object(
     post: Type.Optional({ ...PostSchema, description: 'The post as it is now, unless it was deleted' }),
   },
   { title: 'PostConflict' },
+)
+
+export const TakenBackPost = Type.Object(
+  { postId: Type.String(), status: Status, platformStatuses: Type.Array(PlatformStatusSchema) },
+  { title: 'TakenBackPost' },
 )
 
 export const DeletedPost = Type.Object({ postId: Type.String() })

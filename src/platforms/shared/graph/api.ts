@@ -62,13 +62,16 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
       return send({ method: 'GET', url }, read, options)
     },
 
-    /** Succeeds when the object is already gone. */
-    async remove(path: string, options: CallOptions): Promise<void> {
+    /** Returns whether the object was there, as far as the platform says. */
+    async remove(path: string, options: CallOptions): Promise<boolean> {
       const url = new URL(`${base}${path}`)
       url.search = new URLSearchParams(toParams({}, options)).toString()
-      await send({ method: 'DELETE', url }, ignoreBody, options).catch((error: unknown) => {
-        if (!isRefusedAs(error, NO_SUCH_OBJECT)) throw error
-      })
+      try {
+        return await send({ method: 'DELETE', url }, ignoreBody, options)
+      } catch (error) {
+        if (isRefusedAs(error, NO_SUCH_OBJECT)) return false
+        throw error
+      }
     },
 
     post<T>(path: string, fields: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {

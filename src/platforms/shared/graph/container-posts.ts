@@ -1,7 +1,6 @@
-import { listSince } from '../list-since.ts'
-import { isWebUrl } from '../../../domain/shared/links.ts'
+import { CLOCK_TOLERANCE_MS, listSince } from '../list-since.ts'
 import type { Platform } from '../../../domain/shared/platforms.ts'
-import type { Content, Published } from '../../../domain/posts/post.ts'
+import type { Published } from '../../../domain/posts/post.ts'
 import { toMediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
 import { describePublicationLimit, type PublicationReport } from '../../../domain/quotas/publications.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
@@ -21,20 +20,29 @@ import { normalizeWhitespace } from '../text-difference.ts'
 import { searchRestored } from '../restored-search.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../in-flight.ts'
-import { readCreatedId, readOwnPosts, readPermalink, readQuota, type OwnPost } from './responses.ts'
+import { readCreatedId, readOwnPosts, readQuota, type OwnPost } from './responses.ts'
 import type { GraphApi } from './api.ts'
 import { CONTAINER_GONE, createContainers, type ContainerDialect } from './containers.ts'
-import { isMissing, isRefusedAs } from './errors.ts'
+import { isErrorClass, isMissing, isRefusedAs } from './errors.ts'
+import { READ_BACK_MS, type PostUrls } from './post-urls.ts'
+
+/** A list of own posts, and the names of the fields with their quota. */
+interface OwnPostsDialect {
+  /** The last path segment below the account. */
+  listPath: string
+  usageField: 'quota_usage' | 'reply_quota_usage'
+  configField: 'config' | 'reply_config'
+}
 
 export interface PublishDialect {
   /** The last path segments below the account. */
   publishPath: string
-  listPath: string
   quotaPath: string
+  posts: OwnPostsDialect
+  /** The account's replies, where the platform lists and counts them apart from its posts. */
+  replies?: OwnPostsDialect
   /** The field of own posts that holds their text. */
   textField: 'text' | 'caption'
-  /** Returns the URL of the profile, used when a post's own URL is unknown. */
-  toProfileUrl(handle: string): string
 }
 
 export interface ContainerTimes extends Pick<InFlightTimes, 'inFlightMs'> {
@@ -50,21 +58,19 @@ interface ContainerPostDeps extends ContainerTimes {
   /** A separate client, so that slow calls never take a connection from a visible call. */
   containerApi: GraphApi
   dialect: ContainerDialect & PublishDialect
+  urls: PostUrls
   media: MediaSource
   image: Omit<PulledImageLimits, 'maxBytes'>
 }
 
-const READ_BACK_MS = 2 * SECOND
 /** Quotas cover a sliding day, so what is used is read again after this time. */
 const QUOTA_WAIT_MS = HOUR
-/** The maximum difference between the platform's clock and ours. */
-const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 50
 const MAX_PAGES = 6
 
 /** Publishes containers and reconciles unknown outcomes (docs/design/exactly-once.md). */
 export function createContainerPosts(deps: ContainerPostDeps) {
-  const { platform, api, containerApi, dialect, publishTimeoutMs } = deps
+  const { platform, api, containerApi, dialect, urls, publishTimeoutMs } = deps
   const { inFlightMs, processingWaitMs = 2 * MINUTE } = deps
   const rules = POSTING_RULES[platform]
   const media = createPulledMedia({
@@ -75,7 +81,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   const toAccountPath = ({ accountId }: Credentials, last: string) => `/${encodeURIComponent(accountId)}/${last}`
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
-    assertPostable(platform, post.content, rules)
+    assertPostable(platform, post, rules)
     await containers.prepare(post, account, checkpoints, options)
   }
 
@@ -100,9 +106,9 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       if (isRefusedAs(error, CONTAINER_GONE) || isMissing(error)) {
         throw await replaceContainer(error, container, { post, account, delivery, signal })
       }
-      throw (await toQuotaError(error, account, { signal })) ?? error
+      throw (await toQuotaError(error, post, account, { signal })) ?? error
     }
-    return toPublished(id, await fetchPermalink(id, account, { signal }), account)
+    return { platformPostId: id, platformPostUrl: await urls.fetchUrl(id, account, { signal }) }
   }
 
   /**
@@ -132,40 +138,41 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     })
   }
 
-  /** Returns the permalink, or undefined. A failure here must not count as a failure of the post. */
-  async function fetchPermalink(id: string, { accessToken }: Credentials, { signal }: CallOptions) {
-    const call = { token: accessToken, signal, timeoutMs: READ_BACK_MS }
-    try {
-      const { permalink } = await api.get(`/${encodeURIComponent(id)}`, { fields: 'permalink' }, readPermalink, call)
-      return permalink
-    } catch {
-      return undefined
-    }
-  }
+  const toPublished = ({ id, permalink }: OwnPost, account: Credentials): Published => ({
+    platformPostId: id,
+    platformPostUrl: urls.toUrl(permalink, account),
+  })
 
-  function toPublished(id: string, permalink: string | undefined, { handle }: Credentials): Published {
-    return { platformPostId: id, platformPostUrl: isWebUrl(permalink) ? permalink : dialect.toProfileUrl(handle) }
-  }
+  /** Returns the replies of the platform for a reply, else null. */
+  const findReplies = ({ replyTo }: OutgoingPost) => (replyTo && dialect.replies) ?? null
 
   /** Returns the error for an exhausted quota, or `null`. Error codes alone do not identify it. */
-  async function toQuotaError(error: unknown, account: Credentials, options: CallOptions) {
+  async function toQuotaError(error: unknown, post: OutgoingPost, account: Credentials, options: CallOptions) {
     const mayBeQuota =
       error instanceof PlatformError && error.certain && ['rate_limited', 'validation'].includes(error.class)
     if (!mayBeQuota) return null
-    const reports = await readPublicationQuota(account, options).catch(() => [])
+    const replies = findReplies(post)
+    const reports = await readQuotaOf(replies ?? dialect.posts, account, options).catch(() => [])
     const [reached] = reports.filter(({ remaining }) => remaining === 0)
     if (!reached) return null
-    const message = describePublicationLimit(platform, { limit: reached.limit, windowMs: DAY })
-    return new PublicationQuotaReached(message, { waitMs: reached.resetsInMs, reports, cause: error })
+    const limit = { limit: reached.limit, windowMs: DAY }
+    const message = describePublicationLimit(platform, limit, replies ? 'reply' : 'post')
+    // Turns are counted by the quota of posts, to which a report on replies says nothing.
+    const ofTurns = replies ? [] : reports
+    return new PublicationQuotaReached(message, { waitMs: reached.resetsInMs, reports: ofTurns, cause: error })
   }
 
   /** The platform does not state when a publication stops to count. */
-  async function readPublicationQuota(account: Credentials, { signal }: CallOptions): Promise<PublicationReport[]> {
+  async function readQuotaOf(
+    { usageField, configField }: OwnPostsDialect,
+    account: Credentials,
+    { signal }: CallOptions,
+  ): Promise<PublicationReport[]> {
     const call = { token: account.accessToken, signal, timeoutMs: READ_BACK_MS }
-    const fields = 'quota_usage,config'
+    const fields = `${usageField},${configField}`
     const { data } = await api.get(toAccountPath(account, dialect.quotaPath), { fields }, readQuota, call)
-    const [{ quota_usage: used, config } = {}] = data
-    const limit = config?.quota_total
+    const used = data[0]?.[usageField]
+    const limit = data[0]?.[configField]?.quota_total
     if (used === undefined || limit === undefined) return []
     return [{ span: 'day', limit, remaining: Math.max(0, limit - used), resetsInMs: QUOTA_WAIT_MS }]
   }
@@ -178,11 +185,11 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   ): Promise<Published | NotFoundResult> {
     const container = containers.findContainer(delivery)
     if (options.isRestored) {
-      const own = await listPostsSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
-      const { content } = post
-      const comparison = { content, toId, toText, isSame: (one: OwnPost) => hasSameContent(one, content) }
+      const own = await listPostsSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, post, account, options)
+      if (!own) return 'undecidable'
+      const comparison = { content: post.content, toId, toText, isSame: (one: OwnPost) => isSamePost(one, post) }
       const found = await searchRestored(own.isComplete ? own.found : null, comparison, options)
-      if (typeof found !== 'string') return toPublished(found.id, found.permalink, account)
+      if (typeof found !== 'string') return toPublished(found, account)
       if (found === 'undecidable' || !container) return found
     }
     // The container was dropped after a certain refusal, or never created.
@@ -193,20 +200,20 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     // guard: unpublished container
     if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
     const found = await findPublished(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
-    return found ? toPublished(found.id, found.permalink, account) : 'undecidable'
+    return found ? toPublished(found, account) : 'undecidable'
   }
 
   /** Finds the published post. The container does not name it, so the match nearest in time to the call is taken. */
   async function findPublished(
-    { content }: OutgoingPost,
+    post: OutgoingPost,
     account: Credentials,
     since: number,
     { signal, calledAt, isTaken }: SearchOptions,
   ): Promise<OwnPost | null> {
     const toDistance = ({ timestamp }: OwnPost) => Math.abs(Date.parse(timestamp) - calledAt.getTime())
-    const { found } = await listPostsSince(since, account, { signal })
+    const { found = [] } = (await listPostsSince(since, post, account, { signal })) ?? {}
     const matches = found
-      .filter((own) => hasSameContent(own, content))
+      .filter((own) => isSamePost(own, post))
       .toSorted((one, other) => toDistance(one) - toDistance(other))
     for (const own of matches) if (!(await isTaken(own.id))) return own
     return null
@@ -215,24 +222,28 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   const toId = ({ id }: OwnPost) => id
   const toText = (own: OwnPost) => own[dialect.textField] ?? ''
 
-  function hasSameContent(own: OwnPost, content: Content): boolean {
+  function isSamePost(own: OwnPost, { content, replyTo }: OutgoingPost): boolean {
     const kind = KINDS[own.media_type ?? '']
+    // Distinguishes the parts of a thread, where the platform states what a reply is to.
+    const hasParent = own.replied_to === undefined || own.replied_to.id === replyTo?.parentId
     return (
+      hasParent &&
       normalizeWhitespace(toText(own)) === normalizeWhitespace(content.text) &&
       (kind ?? toKind(content)) === toKind(content)
     )
   }
 
-  /** Returns the newest first, and whether these are all. */
-  function listPostsSince(since: number, account: Credentials, { signal }: CallOptions) {
-    const path = toAccountPath(account, dialect.listPath)
-    return listSince({
+  /** Returns the newest first, and whether these are all. Null: the login may not list replies, which posting them does not require. */
+  async function listPostsSince(since: number, post: OutgoingPost, account: Credentials, { signal }: CallOptions) {
+    const replies = findReplies(post)
+    const path = toAccountPath(account, (replies ?? dialect.posts).listPath)
+    const listing = listSince({
       since,
       maxPages: MAX_PAGES,
       toTime: ({ timestamp }: OwnPost) => Date.parse(timestamp),
       async load(after) {
         const params = {
-          fields: `id,${dialect.textField},timestamp,permalink,media_type`,
+          fields: `id,${dialect.textField},timestamp,permalink,media_type${replies ? ',replied_to' : ''}`,
           limit: String(PAGE),
           since: String(Math.floor(since / SECOND)),
           after,
@@ -241,9 +252,19 @@ export function createContainerPosts(deps: ContainerPostDeps) {
         return { found: data, next: data.length === 0 ? undefined : paging?.cursors?.after }
       },
     })
+    return listing.catch((error: unknown) => {
+      if (replies && isErrorClass(error, 'permission')) return null
+      throw error
+    })
   }
 
-  return { prepare, publish, reconcile, readPublicationQuota, warmUp: media.warmUp }
+  return {
+    prepare,
+    publish,
+    reconcile,
+    readPublicationQuota: (account: Credentials, options: CallOptions) => readQuotaOf(dialect.posts, account, options),
+    warmUp: media.warmUp,
+  }
 }
 
 /** Kinds of own posts by the platform's name. Other names say nothing about the kind. */
@@ -255,7 +276,7 @@ const KINDS: Readonly<Record<string, string>> = {
   REPOST_FACADE: 'repost',
 }
 
-function toKind({ mediaItems }: Content): string {
+function toKind({ mediaItems }: OutgoingPost['content']): string {
   const [first, ...others] = mediaItems
   if (!first) return 'text'
   return others.length > 0 ? 'carousel' : toMediaKind(first.mimeType)

@@ -4,9 +4,11 @@ import type { CallOptions, Credentials, OutgoingPost, Checkpoints } from '../../
 import { PlatformError } from '../../errors.ts'
 import { toLostMediaError, waitUntilProcessed } from '../processing.ts'
 import type { PulledMedia } from '../pulled-media.ts'
+import { toParentGoneError } from '../refusals.ts'
 import { readCreatedId } from './responses.ts'
 import type { GraphApi, GraphParams } from './api.ts'
 import { isRefusedAs } from './errors.ts'
+import { isPresent } from './presence.ts'
 
 /** The state of a container; `gone`: the platform no longer has it, `unstated`: it does not say. */
 type ContainerState = 'in-progress' | 'finished' | 'published' | 'failed' | 'expired' | 'gone' | 'unstated'
@@ -21,6 +23,8 @@ export interface ContainerStatus {
 export interface ContainerDialect {
   /** The last path segment below the account. */
   createPath: string
+  /** The parameter with the id of the post that a reply is to, where a post may be a reply. */
+  replyField?: string
   toSingleFields(content: Content, media: PulledItem | undefined): GraphParams
   toChildFields(media: PulledItem): GraphParams
   toCarouselFields(content: Content): GraphParams
@@ -135,14 +139,28 @@ export function createContainers({ api, containerApi, dialect, media, processing
 
   async function createWhole(run: Preparation) {
     const { account, checkpoints, options } = run
-    const { content } = run.post
-    const fields =
+    const { content, replyTo } = run.post
+    const ownFields =
       content.mediaItems.length > 1
         ? { ...dialect.toCarouselFields(content), children: (await createChildren(run)).join(',') }
         : dialect.toSingleFields(content, (await resolveItems(content.mediaItems, options))[0])
-    const id = await createContainer(fields, account, options)
+    const fields = replyTo && dialect.replyField ? { ...ownFields, [dialect.replyField]: replyTo.parentId } : ownFields
+    const id = await createContainer(fields, account, options).catch(async (error: unknown) => {
+      throw await explainRefusedReply(error, run)
+    })
     await save(checkpoints, WHOLE_POST, { id, createdAt: Date.now() })
     await waitUntilReady(id, run)
+  }
+
+  /** Platforms do not say clearly that the post is gone that a reply is to, so that post is read. */
+  async function explainRefusedReply(error: unknown, { post: { replyTo }, account, options }: Preparation) {
+    const mayBeParent =
+      error instanceof PlatformError &&
+      error.certain &&
+      ['not_found', 'validation', 'media_not_ready'].includes(error.class)
+    if (!replyTo || !mayBeParent) return error
+    const call = { token: account.accessToken, signal: options.signal }
+    return (await isPresent(api, replyTo.parentId, call)) ? error : toParentGoneError(label, error)
   }
 
   async function createChildren(run: Preparation) {

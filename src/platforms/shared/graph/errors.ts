@@ -233,6 +233,11 @@ export function isMissing(error: unknown): error is PlatformError {
   return error.class === 'not_found' || (error.cause instanceof GraphRefusal && error.cause.status === 404)
 }
 
+/** Returns true only for the platform's own error, because a proxy may send a 404 as well. */
+export function isCertainlyMissing(error: unknown): boolean {
+  return isRefusedAs(error, NO_SUCH_OBJECT) && error.certain
+}
+
 /** Converts a missing account into `permission`: the login may no longer see it. */
 export async function requireVisibleAccount<T>(label: string, response: Promise<T>): Promise<T> {
   try {

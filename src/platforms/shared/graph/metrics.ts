@@ -4,11 +4,11 @@ import type { PlatformErrorClass } from '../../../domain/posts/failure.ts'
 import { SECOND } from '../../../domain/shared/times.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../contract.ts'
 import { responseReader } from '../responses.ts'
-import { ignoreBody } from '../calls.ts'
 import { hasAnyCount } from '../counts.ts'
 import type { GraphApi } from './api.ts'
-import { isErrorClass, isRefusedAs, NO_SUCH_OBJECT, requireVisibleAccount } from './errors.ts'
+import { isCertainlyMissing, isErrorClass, requireVisibleAccount } from './errors.ts'
 import type { ReadCall } from './insights.ts'
+import { isPresent } from './presence.ts'
 
 interface GraphMetricsOptions {
   api: GraphApi
@@ -36,7 +36,7 @@ export function createGraphMetrics(
     const found = new Map<string, PostCounts | 'deleted'>()
     for (const id of ids) {
       const counts = await fetchCounts(id, account, call).catch(async (error: unknown) => {
-        if (!isMissing(error)) throw error
+        if (!isCertainlyMissing(error)) throw error
         return (await isDeleted(id, account, call)) ? ('deleted' as const) : null
       })
       if (counts === 'deleted' || (counts && hasAnyCount(counts))) found.set(id, counts)
@@ -49,20 +49,10 @@ export function createGraphMetrics(
    * account's posts.
    */
   async function isDeleted(id: string, account: Credentials, call: ReadCall): Promise<boolean> {
-    for (const one of listIds(id, account)) if (await isPresent(one, call)) return false
+    for (const one of listIds(id, account)) if (await isPresent(api, one, call)) return false
     const path = `/${encodeURIComponent(account.accountId)}/${listPath}`
     await requireVisibleAccount(api.label, api.get(path, { fields: 'id', limit: '1' }, readList, call))
     return true
-  }
-
-  async function isPresent(id: string, call: ReadCall): Promise<boolean> {
-    try {
-      await api.get(`/${encodeURIComponent(id)}`, { fields: 'id' }, ignoreBody, call)
-      return true
-    } catch (error) {
-      if (isMissing(error)) return false
-      throw error
-    }
   }
 
   return {
@@ -75,11 +65,6 @@ export function createGraphMetrics(
 
 function toReadCall({ accessToken: token }: Credentials, { signal }: CallOptions): ReadCall {
   return { token, signal, timeoutMs: TIMEOUT_MS }
-}
-
-/** Returns true only for the platform's own error, because a proxy may send a 404 as well. */
-function isMissing(error: unknown): boolean {
-  return isRefusedAs(error, NO_SUCH_OBJECT) && error.certain
 }
 
 /**
@@ -105,7 +90,7 @@ export async function nullIfUnsupported<T>(response: Promise<T>): Promise<T | nu
   try {
     return await response
   } catch (error) {
-    if (isMissing(error) || isErrorClass(error, 'validation')) return null
+    if (isCertainlyMissing(error) || isErrorClass(error, 'validation')) return null
     throw error
   }
 }

@@ -30,6 +30,8 @@ const OwnPosts = Type.Object({
       text: Type.Optional(Type.String()),
       caption: Type.Optional(Type.String()),
       permalink: Type.Optional(Type.String()),
+      /** The post that a reply is to. */
+      replied_to: Type.Optional(Type.Object({ id: Type.String() })),
     }),
   ),
   paging: Type.Optional(Type.Object({ cursors: Type.Optional(Type.Object({ after: Type.Optional(Type.String()) })) })),
@@ -40,12 +42,15 @@ export const readOwnPosts = responseReader(OwnPosts)
 /**
  * https://developers.facebook.com/docs/instagram-platform/content-publishing#rate-limit and its counterpart on Threads.
  */
+const QuotaConfig = Type.Optional(Type.Object({ quota_total: Type.Optional(Type.Number()) }))
 export const readQuota = responseReader(
   Type.Object({
     data: Type.Array(
       Type.Object({
-        quota_usage: Type.Number(),
-        config: Type.Optional(Type.Object({ quota_total: Type.Optional(Type.Number()) })),
+        quota_usage: Type.Optional(Type.Number()),
+        config: QuotaConfig,
+        reply_quota_usage: Type.Optional(Type.Number()),
+        reply_config: QuotaConfig,
       }),
     ),
   }),

@@ -4,7 +4,7 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { Context } from '../../context.ts'
-import type { CallLimiter } from '../shared/call-limiter.ts'
+import type { CallLimiter } from './call-limiter.ts'
 
 /** One read-only call to a platform with the login of an account. */
 type AccountCall<T> = (adapter: PlatformAdapter, account: Credentials, options: CallOptions) => Promise<T>

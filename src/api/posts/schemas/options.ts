@@ -1,0 +1,73 @@
+import { Type } from '@sinclair/typebox'
+import { BLUESKY_LABELS, BLUESKY_REPLY_GATES, MASTODON_VISIBILITIES } from '../../../domain/posts/options.ts'
+import { stringEnum } from '../../shared/schemas/common.ts'
+
+/** An option that a platform does not have is refused, because a post that lacks it may be what its author did not want to publish. */
+const closed = { additionalProperties: false }
+
+const LANGUAGE = { pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$', examples: ['en'] }
+const MAX_TAGS = 30
+
+const Poll = Type.Object(
+  {
+    options: Type.Array(Type.String({ maxLength: 500 }), { maxItems: 20, examples: [['Yes', 'No']] }),
+    expiresIn: Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'Seconds from the publication on' }),
+    multiple: Type.Optional(Type.Boolean()),
+    hideTotals: Type.Optional(Type.Boolean({ description: 'Hides the counts until the poll ends' })),
+  },
+  { ...closed, title: 'Poll' },
+)
+
+const MastodonOptions = Type.Object(
+  {
+    visibility: Type.Optional(stringEnum(MASTODON_VISIBILITIES, { description: 'By default that of the account' })),
+    spoilerText: Type.Optional(
+      Type.String({ maxLength: 5_000, description: 'A content warning behind which the text is hidden' }),
+    ),
+    sensitive: Type.Optional(Type.Boolean({ description: 'Hides the media' })),
+    language: Type.Optional(Type.String(LANGUAGE)),
+    poll: Type.Optional(Poll),
+  },
+  { ...closed, title: 'MastodonOptions' },
+)
+
+const BlueskyOptions = Type.Object(
+  {
+    languages: Type.Optional(Type.Array(Type.String(LANGUAGE), { maxItems: 3, uniqueItems: true })),
+    labels: Type.Optional(
+      Type.Array(stringEnum(BLUESKY_LABELS), { uniqueItems: true, description: 'Content warnings' }),
+    ),
+    replyGate: Type.Optional(
+      Type.Array(stringEnum(BLUESKY_REPLY_GATES), {
+        uniqueItems: true,
+        minItems: 1,
+        description: 'Who may reply: `nobody`, or any of the others; everyone without it',
+      }),
+    ),
+    quoteUrl: Type.Optional(Type.String({ maxLength: 2_000, description: 'The address of a Bluesky post to quote' })),
+  },
+  { ...closed, title: 'BlueskyOptions' },
+)
+
+const TumblrOptions = Type.Object(
+  {
+    tags: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 139, pattern: '^[^,]+$' }), {
+        maxItems: MAX_TAGS,
+        uniqueItems: true,
+        description: 'Tags besides the hashtags of the text',
+      }),
+    ),
+    sourceUrl: Type.Optional(Type.String({ maxLength: 2_000, format: 'uri', description: 'The source to credit' })),
+  },
+  { ...closed, title: 'TumblrOptions' },
+)
+
+/** The options of a content by platform, in requests and responses. */
+export const Options = Type.Partial(
+  Type.Object({ mastodon: MastodonOptions, bluesky: BlueskyOptions, tumblr: TumblrOptions }, closed),
+  {
+    title: 'PostOptions',
+    description: 'What the post has on one platform only; first posts of threads have polls and quotes',
+  },
+)
