@@ -5,11 +5,14 @@ import type { Run } from './command.ts'
 import { PLATFORMS, type Platform } from './commands/platforms.ts'
 import { CliError, EXIT } from './exit-codes.ts'
 import { openFile } from './files.ts'
-import { ACCOUNT, GROUP, repeatedOption, wordsOption } from './options.ts'
+import { ACCOUNT, GROUP, listValues, repeatedOption, withoutUndefined, wordsOption } from './options.ts'
 import { parseFutureTime } from './times.ts'
 
 type Schemas = components['schemas']
 type Override = Schemas['OverrideInput']
+type Policy = NonNullable<Override['onUnsupported']>
+
+const POLICIES = listValues<Policy>({ refuse: true, join: true, skipPlatform: true })
 
 const TYPES: Record<string, string> = {
   '.jpg': 'image/jpeg',
@@ -27,6 +30,9 @@ export interface ContentOptions {
   textFor?: string[]
   media?: string[]
   alt?: string[]
+  segment?: string[]
+  firstComment?: string
+  onUnsupported?: Policy
   at?: string
 }
 
@@ -38,6 +44,9 @@ export const CONTENT_OPTIONS = [
   repeatedOption('--text-for <name=text>', 'another text for a platform or account, such as "mastodon=Good morning"'),
   repeatedOption('--media <file>', 'a picture or video to upload'),
   repeatedOption('--alt <text>', 'description of the media, in the same order'),
+  repeatedOption('--segment <text>', 'a further post of a thread'),
+  new Option('--first-comment <text>', 'your comment below the published post'),
+  new Option('--on-unsupported <policy>', 'on platforms without threads or first comments').choices(POLICIES),
 ]
 
 export const atOption = () =>
@@ -61,6 +70,7 @@ export async function readParts(
   const content = {
     ...(text === undefined ? {} : { text }),
     ...(media.length === 0 ? {} : { mediaItems: await uploadAll(run) }),
+    ...toThread(run.options),
   }
   return {
     ...(Object.keys(content).length === 0 ? {} : { content }),
@@ -70,6 +80,12 @@ export async function readParts(
     ...texts,
     ...time,
   }
+}
+
+/** Empty texts remove what a post has: the thread or the comment. */
+function toThread({ segment, firstComment, onUnsupported }: ContentOptions) {
+  const segments = segment?.filter((text) => text !== '').map((text) => ({ text }))
+  return withoutUndefined({ segments, firstComment, onUnsupported })
 }
 
 /** Returns the texts for platforms and accounts. */

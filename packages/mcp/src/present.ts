@@ -7,6 +7,9 @@ export function presentPost(post: Schemas['Post']) {
   const texts = Object.entries(post.platformSpecificContent).flatMap(([platform, override]) =>
     override?.text === undefined ? [] : [[platform, override.text]],
   )
+  const threads = Object.entries(post.platformSpecificContent)
+    .map(([platform, override]) => [platform, presentThread(override ?? {})] as const)
+    .filter(([, thread]) => Object.keys(thread).length > 0)
   return {
     postId: post._id,
     etag: post.etag,
@@ -16,7 +19,9 @@ export function presentPost(post: Schemas['Post']) {
     createdAt: post.createdAt,
     client: post.metadata.client,
     text: post.content.text,
+    ...presentThread(post.content),
     ...(texts.length > 0 ? { platformTexts: Object.fromEntries(texts) as Record<string, string> } : {}),
+    ...(threads.length > 0 ? { platformThreads: Object.fromEntries(threads) as Record<string, Thread> } : {}),
     ...(post.isShortened ? { isShortened: true } : {}),
     ...(post.groups ? { groups: post.groups.map(({ name }) => name) } : {}),
     mediaCount: post.content.mediaItems.length,
@@ -24,13 +29,28 @@ export function presentPost(post: Schemas['Post']) {
   }
 }
 
-export function presentDelivery(delivery: Schemas['PlatformStatus']) {
-  const { platform, accountId, accountName, status, platformPostUrl: url, warning } = delivery
-  const { error, errorCode, nextAttemptAt } = delivery
+type Thread = ReturnType<typeof presentThread>
+
+/** Converts the parts of a content after its first post. */
+function presentThread({ segments, firstComment, onUnsupported }: Schemas['OverrideInput']) {
   return {
-    ...{ platform, accountId, accountName, status, url, ...(warning !== undefined && { warning }) },
-    ...{ error, errorCode, nextAttemptAt },
+    ...(segments ? { segments: segments.map(({ text }) => text ?? '') } : {}),
+    ...(firstComment === undefined ? {} : { firstComment }),
+    ...(onUnsupported === undefined ? {} : { onUnsupported }),
   }
+}
+
+export function presentDelivery(delivery: Schemas['PlatformStatus']) {
+  const { platform, accountId, accountName, nextAttemptAt, parts } = delivery
+  return {
+    ...{ platform, accountId, accountName, ...presentOutcome(delivery), nextAttemptAt },
+    ...(parts ? { parts: parts.map((part) => ({ kind: part.kind, ...presentOutcome(part) })) } : {}),
+  }
+}
+
+function presentOutcome(outcome: Schemas['PlatformStatus'] | Schemas['PostPart']) {
+  const { status, platformPostUrl: url, warning, error, errorCode } = outcome
+  return { status, url, ...(warning === undefined ? {} : { warning }), error, errorCode }
 }
 
 export function presentAccount({ _id, platform, server, profile, health, isDefault, label }: Schemas['Account']) {

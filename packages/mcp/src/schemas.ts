@@ -4,10 +4,12 @@ import * as z from 'zod/v4'
 type Schemas = components['schemas']
 type Platform = Schemas['Platform']
 type PostStatus = Schemas['PostStatus']
+type UnsupportedPolicy = NonNullable<Schemas['OverrideInput']['onUnsupported']>
 
 const MAX_TEXT_LENGTH = 100_000
 const MAX_ID_LENGTH = 100
 const MAX_ACCOUNTS = 50
+const MAX_SEGMENTS = 25
 const MAX_GROUPS = 10
 const MAX_GROUP_NAME_LENGTH = 200
 const MAX_FILTERED_GROUPS = 5
@@ -43,6 +45,12 @@ const CLIENTS = {
   import: 'import',
   api: 'api',
 } as const satisfies { [C in Schemas['PostClient']]: C }
+
+const POLICIES = {
+  refuse: 'refuse',
+  join: 'join',
+  skipPlatform: 'skipPlatform',
+} as const satisfies { [P in UnsupportedPolicy]: P }
 
 export const platform = z.enum(PLATFORMS)
 export const status = z.enum(STATUSES)
@@ -98,6 +106,18 @@ const platformTexts = z
 /** The parts of a post that an agent writes. */
 export const contentFields = {
   text: text.describe('The text of the post'),
+  segments: z
+    .array(text)
+    .max(MAX_SEGMENTS)
+    .optional()
+    .describe('The texts of the further posts of a thread, each a reply to the one before. Replaces the whole thread.'),
+  firstComment: text.optional().describe('A comment of the user below the published post; an empty text is none'),
+  onUnsupported: z
+    .enum(POLICIES)
+    .optional()
+    .describe(
+      'On platforms without threads or first comments (get_limits): refuse the post (the default), join the texts to one post, or skipPlatform',
+    ),
   platforms: z
     .array(platform)
     .max(Object.keys(PLATFORMS).length)
@@ -131,6 +151,9 @@ export const idempotencyKey = z
 
 export interface PostContent {
   text?: string | undefined
+  segments?: string[] | undefined
+  firstComment?: string | undefined
+  onUnsupported?: UnsupportedPolicy | undefined
   platforms?: Platform[] | undefined
   accounts?: string[] | undefined
   groups?: string[] | undefined
@@ -138,12 +161,13 @@ export interface PostContent {
 }
 
 /** Returns the fields of a request that the content sets. Lists whose order has no meaning are sorted, so equal posts are equal bodies. */
-export function toContentBody({ text, platforms, accounts, groups, platformTexts }: PostContent) {
+export function toContentBody({ platforms, accounts, groups, platformTexts, ...texts }: PostContent) {
+  const content = toContent(texts)
   const overrides = Object.entries(platformTexts ?? {})
     .filter(([, override]) => override !== undefined)
     .map(([name, override]) => [name, { text: override }])
   return {
-    ...(text === undefined ? {} : { content: { text } }),
+    ...(Object.keys(content).length === 0 ? {} : { content }),
     ...(platforms ? { selectedPlatforms: [...new Set(platforms)].sort() } : {}),
     ...(accounts ? { selectedAccounts: [...new Set(accounts)].sort() } : {}),
     ...(groups ? { selectedGroups: [...new Set(groups)].sort() } : {}),
@@ -151,9 +175,18 @@ export function toContentBody({ text, platforms, accounts, groups, platformTexts
   }
 }
 
+function toContent({ text, segments, firstComment, onUnsupported }: PostContent): Schemas['OverrideInput'] {
+  return {
+    ...(text === undefined ? {} : { text }),
+    ...(segments ? { segments: segments.map((one) => ({ text: one })) } : {}),
+    ...(firstComment === undefined ? {} : { firstComment }),
+    ...(onUnsupported === undefined ? {} : { onUnsupported }),
+  }
+}
+
 type OverrideInputs = NonNullable<Schemas['CreatePost']['platformSpecificContent']>
 
 /** Returns the body of a new post. */
 export function toCreateBody(content: PostContent & { text: string }): Schemas['CreatePost'] {
-  return { selectedPlatforms: [], ...toContentBody(content), content: { text: content.text } }
+  return { selectedPlatforms: [], ...toContentBody(content), content: { ...toContent(content), text: content.text } }
 }

@@ -5,8 +5,10 @@ import { preparationFailed, toWarningPrefix } from '../../domain/notifications/n
 import { resolveContent } from '../../domain/posts/content.ts'
 import { findObstacle } from '../../domain/posts/due-check.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
-import { findFileProblem, withFacts, type MediaFiles } from '../../domain/posts/media-files.ts'
+import { findFileProblem, type MediaFiles } from '../../domain/posts/media-files.ts'
+import { toParts } from '../../domain/posts/parts.ts'
 import type { MediaItem, PlatformStatus, Post } from '../../domain/posts/post.ts'
+import { toKnownContent } from '../../domain/posts/preflight.ts'
 import { toTarget, type Target } from '../../domain/posts/targets.ts'
 import { createFairLimit } from '../../flow/fair-limit.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -41,20 +43,22 @@ export function createCheckDuePostsActivities(deps: Context) {
     const leftMs = dueAt!.getTime() - clock.now().getTime()
     await credentials.get(userId, platform, { signal, choose, minLifeMs: leftMs + LOGIN_MARGIN_MS })
     const account = choose(await accounts.listConnected(userId), platform)
-    const content = resolveContent(post, entry)
+    const stated = resolveContent(post, entry)
+    const parts = toParts(platform, stated)
+    const mediaItems = parts.flatMap(({ content }) => content.mediaItems)
     const [rules, files] = await Promise.all([
       loadRules(deps, platform, account?.server ?? undefined),
-      readFiles(content.mediaItems, signal),
+      readFiles(mediaItems, signal),
     ])
     const obstacle = findObstacle({
       platform,
-      content: withFacts(content, files),
+      parts: parts.map(({ kind, content }) => ({ kind, content: toKnownContent(platform, content, stated, files) })),
       dueAt: dueAt!,
       rules,
       account: account && { health: account.health, endsAt: account.auth.endsAt },
     })
     if (obstacle) return obstacle
-    const problems = content.mediaItems.flatMap((item) => findFileProblem(item, files.get(item.storageKey)!) ?? [])
+    const problems = mediaItems.flatMap((item) => findFileProblem(item, files.get(item.storageKey)!) ?? [])
     if (problems[0] !== undefined) return failure('MEDIA_UNAVAILABLE', problems[0])
     const planned = { userId, postId: post._id, dueAt: dueAt! }
     const [delay] = (await forecastDelays(deps, planned, account ? [account] : [])).values()
@@ -119,7 +123,8 @@ export function createCheckDuePostsActivities(deps: Context) {
         page.map((post) =>
           takeTurn(post.userId, async () => {
             signal.throwIfAborted()
-            warned += await checkPost(post, signal)
+            const added = await checkPost(post, signal)
+            warned += added
             heartbeat(warned)
           }),
         ),

@@ -2,6 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { ACCOUNT_HEALTH_STATUSES } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { POST_STATUSES } from '../../domain/posts/post.ts'
+import { COMMENT_FORMS, SEGMENT_FORMS } from '../../domain/posts/posting-rules.ts'
 import { Instant, nullable, PlatformName, stringEnum } from '../shared/schemas/common.ts'
 
 export const ConnectBlueskyBody = Type.Object(
@@ -236,6 +237,19 @@ const PlatformLimits = Type.Object(
     altText: Type.Object({
       image: nullable(Type.Integer({ description: 'Maximum length in characters' })),
       video: nullable(Type.Integer({ description: 'Maximum length in characters' })),
+    }),
+    thread: Type.Object({
+      segments: stringEnum(SEGMENT_FORMS, {
+        description:
+          'How `segments` are published: as `replies`, `joined` to one long post, or `none`, where `onUnsupported` decides',
+      }),
+      firstComment: stringEnum(COMMENT_FORMS, {
+        description:
+          'How `firstComment` is published: as a `reply`, which has the limits of a post, as a `comment`, or `none`, where `onUnsupported` decides',
+      }),
+      commentLength: Type.Optional(
+        Type.Integer({ description: 'Maximum length of a `comment` in characters; absent for the other forms' }),
+      ),
     }),
     publications: Type.Optional(
       Type.Array(PublicationQuota, {

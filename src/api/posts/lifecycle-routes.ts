@@ -84,7 +84,7 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
         ...operation('posts', 'retryPost', 'Retry failed platforms', {
           keyScope: 'posts:publish',
           description:
-            'Sends the post again to every platform that failed, also while others wait. If a draft took over its use of the allowance, it counts again.',
+            'Sends the post again to every platform that failed, also while others wait: only the parts of a thread that are not published, and a first comment that failed. If a draft took over its use of the allowance, it counts again.',
           errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS', 'POST_LIMIT_REACHED'],
         }),
         params: PostId,

@@ -109,7 +109,8 @@ export function presentTimeline(
 }
 
 function presentTimelineEvent(event: TimelineEvent): PostTimelineView['events'][number] {
-  const { at, type, status, platform, accountId, result, code, platformReason, round, attempt, until, runId } = event
+  const { at, type, status, platform, accountId, result, code, platformReason, round, attempt, part, until, runId } =
+    event
   return {
     at: at.toISOString(),
     type,
@@ -122,6 +123,7 @@ function presentTimelineEvent(event: TimelineEvent): PostTimelineView['events'][
     ...(platformReason?.text ? { platformText: platformReason.text } : {}),
     ...(round === undefined ? {} : { round }),
     ...(attempt === undefined ? {} : { attempt }),
+    ...(part === undefined ? {} : { part }),
     ...(until ? { until: until.toISOString() } : {}),
     ...(runId ? { workflowRunId: runId } : {}),
   }
@@ -162,7 +164,7 @@ function presentRemoval(platform: Platform, removal: Removal): NonNullable<Platf
   }
 }
 
-/** Presents the parts of a thread and the comment below it; undefined for a single post. */
+/** Presents the parts of a thread and the comment below it; undefined for a single post, and for a shortened one, which lacks them. */
 function presentParts(post: Post, entry: PlatformStatus): PostPartView[] | undefined {
   const all = toParts(entry.platform, resolveContent(post, entry))
   if (all.length === 1) return undefined

@@ -1,6 +1,6 @@
 import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { correctTypes, NO_FILES } from '../../domain/posts/media-files.ts'
-import { newPost } from '../../domain/posts/post-moves.ts'
+import { newPost, toChosen } from '../../domain/posts/post-moves.ts'
 import type { FirstResponse, Post, PostMetadata } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem, type PastTime } from '../../domain/posts/preflight.ts'
 import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
@@ -10,7 +10,7 @@ import { newId } from '../../store/shared/schema.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { holdMedia } from './hold-media.ts'
-import { withoutLeftOut } from './left-out.ts'
+import { leaveOut } from './left-out.ts'
 import { loadPostAccounts, type RecordedTargets } from './post-accounts.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 import { readMediaFiles } from './read-media-files.ts'
@@ -93,16 +93,16 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
     draft ? NO_FILES : readMediaFiles(deps, userId, value),
     holdMedia(deps, value),
   ])
-  const chosen = withoutLeftOut(accounts.chosen, value)
   const { groups } = accounts
-  refuseProblems([...accounts.problems, ...deletedMedia])
   const targets = accounts.toTargets(accounts.chosen)
+  const { remaining, problems: leftOut } = leaveOut(targets, value)
+  refuseProblems([...accounts.problems, ...deletedMedia, ...leftOut])
   const checked = preflight(value, targets, files)
   if (!draft) refuseProblems(checked.errors)
   const post = newPost(
     {
       ...correctTypes(value, files),
-      chosen,
+      chosen: remaining.map(toChosen),
       ...(groups.length > 0 && { groups: [...groups] }),
       _id: newId(),
       userId,
@@ -116,7 +116,7 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
     now,
   )
   refuseProblem(findSchedulingProblem(input.status, post, warnings, past))
-  const delays = post.dueAt ? await findDelayWarnings(deps, { ...post, dueAt: post.dueAt }, targets) : []
+  const delays = post.dueAt ? await findDelayWarnings(deps, { ...post, dueAt: post.dueAt }, remaining) : []
   const response: FirstResponse = {
     status: post.status,
     scheduledAt: post.scheduledAt,

@@ -7,6 +7,7 @@ import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { isOwnMediaKey } from '../../domain/media/storage-keys.ts'
 import { stripDirections } from '../../domain/shared/text.ts'
+import { withoutEmptyParts } from '../../domain/posts/content.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { parseInstant, findTimezoneProblem } from '../../domain/shared/timezones.ts'
 
@@ -83,7 +84,7 @@ export function readWholePost(
     platformSpecificContent: {},
     timezone: DEFAULT_TIMEZONE,
     ...given,
-    content: { text: input.content.text, mediaItems: [], ...given.content },
+    content: withoutEmptyParts({ text: input.content.text, mediaItems: [], ...given.content }),
     selectedPlatforms,
     ...(selectedAccounts?.length && { selectedAccounts }),
   }

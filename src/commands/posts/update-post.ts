@@ -1,12 +1,12 @@
 import { resolveGroups, type AccountGroup } from '../../domain/accounts/groups.ts'
 import { changeSelection } from '../../domain/accounts/selection.ts'
-import { collectMediaKeys } from '../../domain/posts/content.ts'
+import { collectMediaKeys, withoutEmptyParts } from '../../domain/posts/content.ts'
 import { correctTypes, NO_FILES } from '../../domain/posts/media-files.ts'
 import { findAbandoned, findEntry } from '../../domain/posts/post-entries.ts'
 import { edit, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
-import { toTarget, type ChosenAccount } from '../../domain/posts/targets.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { assertRevision } from '../../domain/shared/revisions.ts'
@@ -15,7 +15,7 @@ import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { holdMedia } from './hold-media.ts'
-import { withoutLeftOut } from './left-out.ts'
+import { leaveOut } from './left-out.ts'
 import { loadUserAccounts } from './post-accounts.ts'
 import { notifyWorkflow } from '../shared/notify-workflow.ts'
 import { buildCreatedNotifications } from './post-created.ts'
@@ -93,22 +93,14 @@ export async function updatePost(
     before = current.platformStatuses
     mediaBefore = collectMediaKeys(current)
     const given = toChange(current)
-    const chosen = withoutLeftOut(accounts.chosen, { ...current, ...given })
-    const isSame = haveSameTargets(chosen, current.platformStatuses)
-    const change = {
-      ...given,
-      ...(isSelected && selection),
-      // An edit of the content may change which platforms are left out.
-      ...((isSelected || !isSame) && { chosen }),
-      ...(dueOrder && { dueOrder }),
-    }
+    const wanted = isSelected ? accounts.chosen : current.platformStatuses.map(toChosen)
+    // Also an edit of the content alone may leave out platforms.
+    const { remaining: chosen, problems: leftOut } = leaveOut(wanted, { ...current, ...given })
+    refuseProblems(leftOut)
+    const change = { ...given, ...(isSelected && selection), chosen, ...(dueOrder && { dueOrder }) }
     const edited = correctTypes(edit(change)(current, now), files)
     if (edited.status !== 'DRAFT') assertMayPublish()
-    const checked = preflight(
-      edited,
-      accounts.toTargets(isSelected ? accounts.chosen : edited.platformStatuses.map(toChosen)),
-      files,
-    )
+    const checked = preflight(edited, accounts.toTargets(wanted), files)
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
     refuseProblems(findSizeProblems(edited))
@@ -149,10 +141,6 @@ async function readGroups(
   const groups = names.length > 0 ? await listGroups() : []
   const repeated = recorded.filter(({ id }) => kind === 'replace' || !groups.some(({ _id }) => _id === id))
   return resolveGroups(groups, names, { path: 'selectedGroups', recorded: repeated })
-}
-
-function haveSameTargets(one: readonly ChosenAccount[], other: readonly ChosenAccount[]): boolean {
-  return one.length === other.length && one.every((account, index) => toTarget(account) === toTarget(other[index]!))
 }
 
 /** Returns a warning for every entry that the edit moves to another account. */
@@ -197,7 +185,7 @@ function parseUpdate(
   const toChange = (post: Post) => ({
     ...rest,
     ...wanted,
-    ...(content ? { content: { ...post.content, ...content } } : {}),
+    ...(content ? { content: withoutEmptyParts({ ...post.content, ...content }) } : {}),
   })
   return { toChange, warnings }
 }

@@ -5,6 +5,7 @@ import { preflight, findSchedulingProblem, type PastTime, type Preflight } from 
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
+import { leaveOut } from './left-out.ts'
 import { loadUserAccounts, type FindNamedAccounts, type PostAccounts } from './post-accounts.ts'
 import { readWholePost, type InputContext, type WholePostInput } from './post-input.ts'
 import { readMediaFiles } from './read-media-files.ts'
@@ -12,6 +13,7 @@ import type { CommandContext } from '../context.ts'
 
 export interface CheckedPost extends Preflight {
   value: ReturnType<typeof readWholePost>['value']
+  /** Without the accounts that are left out. */
   targets: ReturnType<PostAccounts['toTargets']>
   groups: PostAccounts['groups']
   /** The errors that refuse a draft as well. */
@@ -51,16 +53,17 @@ export async function checkPost(
   const [accounts, files] = await Promise.all([findNamedAccounts(named), readFiles?.(value)])
   const targets = accounts.toTargets(accounts.chosen)
   const checked = preflight(value, targets, files)
+  const { remaining, problems: leftOut } = leaveOut(targets, value)
   const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now, undefined)
   const unscheduled = findSchedulingProblem(input.status, schedule, warnings, past)
-  const draftErrors = [...problems, ...accounts.problems, ...(unscheduled ? [unscheduled] : [])]
+  const draftErrors = [...problems, ...accounts.problems, ...leftOut, ...(unscheduled ? [unscheduled] : [])]
   return {
     ...checked,
     draftErrors,
     errors: [...draftErrors, ...checked.errors],
     warnings: [...warnings, ...checked.warnings],
     value,
-    targets,
+    targets: remaining,
     groups: accounts.groups,
   }
 }

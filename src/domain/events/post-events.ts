@@ -1,5 +1,5 @@
 import { findEntry } from '../posts/post-entries.ts'
-import type { PlatformStatus, Post, PostStatus } from '../posts/post.ts'
+import type { CommentStatus, PlatformStatus, Post, PostStatus, Published } from '../posts/post.ts'
 import { toTarget, type Target } from '../posts/targets.ts'
 import { toEventId, type EventType, type NewEvent } from './events.ts'
 
@@ -46,17 +46,27 @@ export function deliveryAccepted(post: Pick<Post, '_id'>, entry: PlatformStatus,
 function listPostTypes(before: Post | null, after: Post): EventType[] {
   const isMoved = before?.status !== 'SCHEDULED' || before.scheduledAt?.getTime() !== after.scheduledAt?.getTime()
   const ending = STATUS_EVENTS[after.status]
+  const isNew = before?.status !== after.status && !(before && hasOnlyCommentsLeft(before))
   return [
     ...(before === null ? (['post.created'] as const) : []),
     ...(after.status === 'SCHEDULED' && isMoved ? (['post.scheduled'] as const) : []),
-    ...(ending && before?.status !== after.status ? [ending] : []),
+    ...(ending && isNew ? [ending] : []),
   ]
+}
+
+/** Returns whether every account had the post before the last retry, which then is about first comments only. */
+function hasOnlyCommentsLeft({ dueAt, platformStatuses }: Post): boolean {
+  return platformStatuses.every(({ completedAt, parts }) => {
+    const publishedAt = parts?.at(-1)?.completedAt ?? completedAt
+    return completedAt !== null && publishedAt !== null && dueAt !== null && publishedAt < dueAt
+  })
 }
 
 function deriveDeliveryEvents(before: Post | null, after: Post, entry: PlatformStatus, at: Date): PostEvent[] {
   const target = toTarget(entry)
   const old = before && findEntry(before, target)
-  if (!old || old.status === entry.status) return []
+  // The retry of a comment is no news of the post.
+  if (!old || old.status === entry.status || old.completedAt !== null) return []
   if (entry.status === 'completed') return [{ ...deliveryAccepted(after, entry, at), target }]
   if (entry.status !== 'failed') return []
   const type = entry.delivery.outcome === 'unknown' ? 'delivery.unknown' : 'delivery.failed'
@@ -75,6 +85,20 @@ function describeTarget({ platform, accountId, accountName }: PlatformStatus) {
 
 /** Leaves out the platform's own explanation, which may quote the post. */
 function describeDelivery(entry: PlatformStatus) {
-  const { status, platformPostId, platformPostUrl: url, errorCode, error } = entry
-  return { ...describeTarget(entry), status, platformPostId, url, errorCode, error }
+  const { status, platformPostId, platformPostUrl: url, errorCode, error, parts, comment } = entry
+  return {
+    ...{ ...describeTarget(entry), status, platformPostId, url, errorCode, error },
+    ...(parts && { parts: parts.map(describePublished) }),
+    ...(comment && { comment: describeComment(comment) }),
+  }
+}
+
+function describePublished({ platformPostId, platformPostUrl: url }: Published) {
+  return { platformPostId, url }
+}
+
+function describeComment(comment: CommentStatus) {
+  const published = comment.status === 'completed' ? describePublished(comment) : { platformPostId: null, url: null }
+  const { errorCode, error } = comment.status === 'failed' ? comment : { errorCode: null, error: null }
+  return { status: comment.status, ...published, errorCode, error }
 }

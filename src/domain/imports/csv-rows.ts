@@ -1,12 +1,17 @@
 import { parseMediaType } from '../media/storage-keys.ts'
+import { UNSUPPORTED_POLICIES } from '../posts/post.ts'
 import { parseJson } from '../shared/json-text.ts'
 import { parseBoundedList } from '../shared/lists.ts'
 import { findNearestName } from '../shared/nearest-name.ts'
 import { PLATFORMS } from '../shared/platforms.ts'
 import { ServiceError, type Problem } from '../shared/service-error.ts'
 import { findTimezoneProblem } from '../shared/timezones.ts'
-import type { ExportedPost } from './imports.ts'
+import type { ExportedContent, ExportedPost, ExportedSegment } from './imports.ts'
 import { toIsoTime, type DateOrder } from './spreadsheet-times.ts'
+
+/** The columns of a content besides `text`. With a suffix they replace a part of it on one platform: `text_bluesky`. */
+const FURTHER_CONTENT = ['media', 'segments', 'firstComment', 'onUnsupported'] as const
+const SUFFIXES = PLATFORMS.map((platform) => [platform, `_${platform}`] as const)
 
 /** The columns of a CSV file of posts. Only `text` is required, with `platforms`, `accounts` or `groups`. */
 export const CSV_COLUMNS = [
@@ -17,8 +22,8 @@ export const CSV_COLUMNS = [
   'scheduledAt',
   'timezone',
   'status',
-  'media',
-  ...PLATFORMS.flatMap((platform) => [`text_${platform}`, `media_${platform}`]),
+  ...FURTHER_CONTENT,
+  ...SUFFIXES.flatMap(([, suffix]) => ['text', ...FURTHER_CONTENT].map((name) => `${name}${suffix}`)),
   'accountContent',
 ]
 
@@ -31,10 +36,16 @@ const GROUP_SEPARATOR = /;/
 const MAX_ENTRIES = 50
 /** Characters of names and cells in messages. */
 const MAX_SHOWN = 100
-/** An override whose text is empty; an empty cell is no override. */
+/** An empty text; an empty cell is none. */
 const EMPTY_TEXT = '""'
 /** Spreadsheets read cells with these first characters as formulas. Some skip blanks and invisible characters before them. */
 const FORMULA = /^'*(?:[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|[\t\r\n]|""$)/u
+
+/** The line between two posts of a thread in a cell. */
+const SEGMENT_LINE = '---'
+const SEGMENT_LINES = /^---[ \t]*$/m
+/** A JSON list in a cell that may be a text. */
+const JSON_LIST = /^\s*\[\s*(?:\{|\]\s*$)/
 
 export type CsvRecord = Record<string, string>
 
@@ -80,11 +91,14 @@ export interface Header {
   problems: Problem[]
 }
 
-const CANONICAL_NAMES = new Map(CSV_COLUMNS.map((name) => [name.toLowerCase(), name]))
+/** Returns a name without the differences that do not count: `First comment` is `firstComment`. */
+const toColumnKey = (name: string): string => name.toLowerCase().replaceAll(/[\s_]/g, '')
+
+const CANONICAL_NAMES = new Map(CSV_COLUMNS.map((name) => [toColumnKey(name), name]))
 
 /** Reads the names of columns, in any letter case. Columns without a name may be empty. */
 export function readHeader(names: readonly string[]): Header {
-  const columns = names.map((name) => CANONICAL_NAMES.get(name.trim().toLowerCase()) ?? null)
+  const columns = names.map((name) => CANONICAL_NAMES.get(toColumnKey(name)) ?? null)
   const unknown = new Map(
     names.flatMap((name, index) =>
       columns[index] !== null || name.trim() === '' ? [] : [[index, toUnknownColumn(name.trim())] as const],
@@ -144,41 +158,78 @@ function toExtraCell(index: number, cell: string): Problem {
 export function toCsvRecord(post: ExportedPost): CsvRecord {
   const { content, platformSpecificContent = {}, accountSpecificContent = {} } = post
   return {
-    text: escapeCell(content.text),
+    ...toContentCells(withoutEmpty(content)),
     platforms: post.selectedPlatforms.join(SEPARATOR),
     accounts: (post.selectedAccounts ?? []).join(SEPARATOR),
     groups: '',
     scheduledAt: post.scheduledAt ?? '',
     timezone: post.timezone,
     status: post.status,
-    media: content.mediaItems.length > 0 ? JSON.stringify(content.mediaItems) : '',
-    ...Object.fromEntries(
-      PLATFORMS.flatMap((platform) => {
-        const { text, mediaItems } = platformSpecificContent[platform] ?? {}
-        return [
-          [`text_${platform}`, text === '' ? EMPTY_TEXT : escapeCell(text ?? '')],
-          [`media_${platform}`, mediaItems ? JSON.stringify(mediaItems) : ''],
-        ]
-      }),
+    ...Object.assign(
+      {},
+      ...SUFFIXES.map(([platform, suffix]) => toContentCells(platformSpecificContent[platform] ?? {}, suffix)),
     ),
     accountContent: Object.keys(accountSpecificContent).length > 0 ? JSON.stringify(accountSpecificContent) : '',
   }
 }
 
+/** Removes what an empty cell says. */
+function withoutEmpty(content: ExportedContent): ExportedContent {
+  return Object.fromEntries(Object.entries(content).filter(([, part]) => part.length > 0))
+}
+
+function toContentCells(content: ExportedContent, suffix = ''): CsvRecord {
+  const { text, mediaItems, segments, firstComment, onUnsupported = '' } = content
+  return {
+    [`text${suffix}`]: toTextCell(text),
+    [`media${suffix}`]: mediaItems ? JSON.stringify(mediaItems) : '',
+    [`segments${suffix}`]: segments ? toSegmentsCell(segments) : '',
+    [`firstComment${suffix}`]: toTextCell(firstComment),
+    [`onUnsupported${suffix}`]: onUnsupported,
+  }
+}
+
+function toTextCell(text: string | undefined): string {
+  return text === '' ? EMPTY_TEXT : escapeCell(text ?? '')
+}
+
+/** Returns the texts of a thread with lines between them, or a JSON list where that would not be read as the same thread. */
+function toSegmentsCell(segments: ExportedSegment[]): string {
+  const texts = segments.map(({ text }) => text)
+  const cell = texts.join(`\n${SEGMENT_LINE}\n`)
+  const read = splitSegments(cell)
+  const isSame = texts.length > 0 && read.length === texts.length && texts.every((text, index) => text === read[index])
+  const isPlain = isSame && !JSON_LIST.test(cell) && segments.every(({ mediaItems }) => mediaItems === undefined)
+  return isPlain ? escapeCell(cell) : JSON.stringify(segments)
+}
+
+function splitSegments(text: string): string[] {
+  return text
+    .split(SEGMENT_LINES)
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+}
+
 /** Where the parts of a post body are in a CSV file; the first match counts. */
 const PLACES: [path: string, column: string][] = [
-  ['content.mediaItems', 'media'],
-  ['content.text', 'text'],
+  ...toContentPlaces('content'),
   ['content', 'text'],
   ['selectedPlatforms', 'platforms'],
   ['selectedAccounts', 'accounts'],
   ['selectedGroups', 'groups'],
-  ...PLATFORMS.flatMap((platform): [string, string][] => [
-    [`platformSpecificContent.${platform}.mediaItems`, `media_${platform}`],
-    [`platformSpecificContent.${platform}.text`, `text_${platform}`],
-  ]),
+  ...SUFFIXES.flatMap(([platform, suffix]) => toContentPlaces(`platformSpecificContent.${platform}`, suffix)),
   ['accountSpecificContent', 'accountContent'],
 ]
+
+function toContentPlaces(path: string, suffix = ''): [path: string, column: string][] {
+  return [
+    [`${path}.mediaItems`, `media${suffix}`],
+    ...['text', 'segments', 'firstComment', 'onUnsupported'].map((name): [string, string] => [
+      `${path}.${name}`,
+      `${name}${suffix}`,
+    ]),
+  ]
+}
 
 /** Converts a problem of a post body to one of the cell that it was read from. */
 export function toCellProblem(problem: Problem): Problem {
@@ -205,21 +256,14 @@ export function parseCsvRecord(
   const cell = (column: string) => record[column] ?? ''
   const accounts = list('accounts')
   const groups = list('groups', GROUP_SEPARATOR)
-  const overrides = PLATFORMS.flatMap((platform) => {
-    const text = cell(`text_${platform}`)
-    const media = parseMedia(`media_${platform}`)
-    if (text === '' && media === undefined) return []
-    const override = {
-      ...(text !== '' && { text: text === EMPTY_TEXT ? '' : unescapeCell(text) }),
-      ...(media !== undefined && { mediaItems: media }),
-    }
-    return [[platform, override] as const]
+  const overrides = SUFFIXES.flatMap(([platform, suffix]) => {
+    const override = parseContent(suffix)
+    return Object.keys(override).length > 0 ? [[platform, override] as const] : []
   })
-  const media = parseMedia('media')
   const accountContent = parseJsonCell('accountContent')
   const [scheduledAt, timezone, status] = ['scheduledAt', 'timezone', 'status'].map((column) => cell(column).trim())
   const body = {
-    content: { text: unescapeCell(cell('text')), ...(media !== undefined && { mediaItems: media }) },
+    content: { text: '', ...parseContent() },
     selectedPlatforms: parsePlatforms(),
     ...(accounts.length > 0 && { selectedAccounts: accounts }),
     ...(groups.length > 0 && { selectedGroups: groups }),
@@ -261,6 +305,35 @@ export function parseCsvRecord(
     if ('time' in read) return read.time
     refuse('scheduledAt', 'DATE_TIME_INVALID', read.problem)
     return ''
+  }
+
+  function parseContent(suffix = ''): Record<string, unknown> {
+    const text = parseText(`text${suffix}`)
+    const mediaItems = parseMedia(`media${suffix}`)
+    const segments = parseSegments(`segments${suffix}`)
+    const firstComment = parseText(`firstComment${suffix}`)
+    const stated = cell(`onUnsupported${suffix}`).trim()
+    const policy = UNSUPPORTED_POLICIES.find((name) => name.toLowerCase() === stated.toLowerCase())
+    return {
+      ...(text !== undefined && { text }),
+      ...(mediaItems !== undefined && { mediaItems }),
+      ...(segments !== undefined && { segments }),
+      ...(firstComment !== undefined && { firstComment }),
+      ...(stated !== '' && { onUnsupported: policy ?? stated }),
+    }
+  }
+
+  function parseText(column: string): string | undefined {
+    const text = cell(column)
+    if (text === '') return undefined
+    return text === EMPTY_TEXT ? '' : unescapeCell(text)
+  }
+
+  /** The texts of a thread after the first, with lines between them, or a JSON list of segments. */
+  function parseSegments(column: string): unknown {
+    if (JSON_LIST.test(cell(column))) return parseJsonCell(column)
+    const texts = splitSegments(unescapeCell(cell(column)))
+    return texts.length > 0 ? texts.map((text) => ({ text })) : undefined
   }
 
   /** A JSON list of media items, or storage keys whose type their ending says. */

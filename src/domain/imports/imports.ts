@@ -1,6 +1,7 @@
 import type { Allowance } from '../billing/plans.ts'
 import { resolveContent } from '../posts/content.ts'
-import type { Content, MediaItem, Post, PostSource } from '../posts/post.ts'
+import { toParts } from '../posts/parts.ts'
+import type { Content, ContentOverride, MediaItem, Post, PostSource, Segment } from '../posts/post.ts'
 import { ServiceError, type Problem } from '../shared/service-error.ts'
 import { DAY } from '../shared/times.ts'
 import type { Conflict } from './conflicts.ts'
@@ -139,13 +140,26 @@ export function toRowId(importId: string, row: number): string {
   return `${importId}/${row}`
 }
 
+type ExportedMedia = Omit<MediaItem, 'storageUrl'>
+
+export interface ExportedSegment {
+  text: string
+  /** Absent without any. */
+  mediaItems?: ExportedMedia[]
+}
+
+export interface ExportedContent extends Pick<ContentOverride, 'text' | 'firstComment' | 'onUnsupported'> {
+  mediaItems?: ExportedMedia[]
+  segments?: ExportedSegment[]
+}
+
 /** A post in the form that an import and `POST /api/posts` accept. */
 export interface ExportedPost {
-  content: { text: string; mediaItems: Omit<MediaItem, 'storageUrl'>[] }
+  content: ExportedContent & { text: string; mediaItems: ExportedMedia[] }
   selectedPlatforms: Post['selectedPlatforms']
   selectedAccounts?: string[]
-  platformSpecificContent?: Record<string, { text?: string; mediaItems?: Omit<MediaItem, 'storageUrl'>[] }>
-  accountSpecificContent?: Record<string, { text?: string; mediaItems?: Omit<MediaItem, 'storageUrl'>[] }>
+  platformSpecificContent?: Record<string, ExportedContent>
+  accountSpecificContent?: Record<string, ExportedContent>
   scheduledAt: string | null
   timezone: string
   status: 'DRAFT' | 'SCHEDULED'
@@ -159,7 +173,7 @@ export function toExportedPost(post: Post): ExportedPost {
   const isScheduled = post.status === 'SCHEDULED'
   const keepsTime = isScheduled || post.status === 'DRAFT'
   return {
-    content: { text: post.content.text, mediaItems: post.content.mediaItems.map(toExportedMedia) },
+    content: exportContent(post.content),
     selectedPlatforms: post.selectedPlatforms,
     ...(selectedAccounts.length > 0 && { selectedAccounts }),
     ...(Object.keys(platformSpecificContent).length > 0 && {
@@ -174,18 +188,27 @@ export function toExportedPost(post: Post): ExportedPost {
   }
 }
 
-function exportOverrides(
-  overrides: Record<string, Partial<Content>>,
-): ExportedPost['platformSpecificContent'] & object {
-  return Object.fromEntries(
-    Object.entries(overrides).map(([name, { text, mediaItems }]) => [
-      name,
-      { ...(text !== undefined && { text }), ...(mediaItems && { mediaItems: mediaItems.map(toExportedMedia) }) },
-    ]),
-  )
+function exportOverrides(overrides: Record<string, ContentOverride>): Record<string, ExportedContent> {
+  return Object.fromEntries(Object.entries(overrides).map(([name, override]) => [name, exportContent(override)]))
 }
 
-function toExportedMedia({ storageUrl: _storageUrl, ...item }: MediaItem): Omit<MediaItem, 'storageUrl'> {
+function exportContent(content: Content): ExportedPost['content']
+function exportContent(content: ContentOverride): ExportedContent
+function exportContent({ text, mediaItems, segments, firstComment, onUnsupported }: ContentOverride): ExportedContent {
+  return {
+    ...(text !== undefined && { text }),
+    ...(mediaItems && { mediaItems: mediaItems.map(toExportedMedia) }),
+    ...(segments && { segments: segments.map(exportSegment) }),
+    ...(firstComment !== undefined && { firstComment }),
+    ...(onUnsupported !== undefined && { onUnsupported }),
+  }
+}
+
+function exportSegment({ text, mediaItems }: Segment): ExportedSegment {
+  return { text, ...(mediaItems.length > 0 && { mediaItems: mediaItems.map(toExportedMedia) }) }
+}
+
+function toExportedMedia({ storageUrl: _storageUrl, ...item }: MediaItem): ExportedMedia {
   return item
 }
 
@@ -194,6 +217,7 @@ export function toContentText(
   post: Parameters<typeof resolveContent>[0],
   entry: Parameters<typeof resolveContent>[1],
 ): string {
-  const { text, mediaItems } = resolveContent(post, entry)
-  return JSON.stringify([text, mediaItems.map(({ storageKey }) => storageKey)])
+  const parts = toParts(entry.platform, resolveContent(post, entry))
+  const toKeys = (items: readonly MediaItem[]) => items.map(({ storageKey }) => storageKey)
+  return JSON.stringify(parts.map(({ kind, content }) => [kind, content.text, toKeys(content.mediaItems)]))
 }

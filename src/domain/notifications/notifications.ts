@@ -4,6 +4,7 @@ import type { Failure } from '../posts/failure.ts'
 import { withoutFileName } from '../posts/media-files.ts'
 import { isWebUrl } from '../shared/links.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
+import { findFailedPost } from '../posts/parts.ts'
 import type { PlatformStatus, Post } from '../posts/post.ts'
 import { toTarget, type Target } from '../posts/targets.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
@@ -100,13 +101,39 @@ const BEFORE_DUE: Partial<Record<Failure['code'], string>> = {
   ACCOUNT_DISABLED: 'Ask an administrator to enable the account',
 }
 
+/** Next steps after a first comment has failed, when its post is published. */
+const AFTER_FAILED_COMMENT: Partial<Record<Failure['code'], string>> = {
+  ...AFTER_FAILURE,
+  OUTCOME_UNKNOWN: 'Check the platform, and retry the post only if the comment is not there',
+  validation: 'Write the comment on the platform',
+}
+
+/** Warns that a platform published the post, but not its first comment; instead of `postPublished`. */
+export function commentFailed(post: Post, entry: PlatformStatus, reason: Failure): NewNotification {
+  const step = stepAfter(reason, AFTER_FAILED_COMMENT, 'Retry the post to publish only the comment')
+  return {
+    ...postPublished(post, entry, entry.platformPostUrl!),
+    type: 'warning',
+    message: `Your post${quoteExcerpt(post, entry)} is published on ${describeTarget(post, entry)}, but its first comment failed: ${describeCause(reason)}. ${step}.`,
+  }
+}
+
 /** Reports a failed delivery, once per platform and round, with its cause and the next step. */
 export function postFailed(post: Post, entry: PlatformStatus, reason: Failure): NewNotification {
+  const failed = findFailedPost(entry, resolveContent(post, entry))
+  const where = failed ? ` at post ${failed.number} of the thread` : ''
+  const published = failed ? ` ${describePublished(failed)}.` : ''
+  const isPartial = failed !== null && failed.number > 1
+  const step = stepAfter(
+    reason,
+    AFTER_FAILURE,
+    isPartial ? 'Retry the post to publish the rest' : 'You can retry the post',
+  )
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-failed:${post._id}:${toTarget(entry)}:${entry.delivery.round}`,
     kind: 'postFailed',
     type: 'error',
-    message: `Posting${quoteExcerpt(post, entry)} on ${describeTarget(post, entry)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
+    message: `Posting${quoteExcerpt(post, entry)} on ${describeTarget(post, entry)} failed${where}: ${describeCause(reason)}.${published} ${step}.`,
     options: pickImage(post, entry),
   })
 }
@@ -320,8 +347,17 @@ function createPostNotification(
   return { ...event, userId, reference: { type: 'post', id: postId, model: 'Post' } }
 }
 
-function stepAfterFailure({ code }: Failure): string {
-  return CONNECT[code] ? `${CONNECT[code]}, then retry the post` : (AFTER_FAILURE[code] ?? 'You can retry the post')
+function stepAfter({ code }: Failure, steps: typeof AFTER_FAILURE, otherwise: string): string {
+  return CONNECT[code] ? `${CONNECT[code]}, then retry the post` : (steps[code] ?? otherwise)
+}
+
+/** Returns how much of a failed thread is published. */
+function describePublished({ number, total }: { number: number; total: number }): string {
+  const published = number - 1
+  const verb = published === 1 ? 'is' : 'are'
+  return published === 0
+    ? `None of the ${total} posts is published`
+    : `${published} of ${total} posts of the thread ${verb} published`
 }
 
 function stepBeforeDue({ code }: Failure): string {

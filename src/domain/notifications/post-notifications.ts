@@ -2,7 +2,7 @@ import type { NewEvent } from '../events/events.ts'
 import type { PostEvent } from '../events/post-events.ts'
 import { findEntry, toFailure } from '../posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../posts/post.ts'
-import { postFailed, postPublished, type NewNotification } from './notifications.ts'
+import { commentFailed, postFailed, postPublished, type NewNotification } from './notifications.ts'
 
 /** An event, with the notification of its owner if there is one. */
 export interface NotifiedEvent extends NewEvent {
@@ -20,7 +20,9 @@ export function addNotifications(events: readonly PostEvent[], post: Post): Noti
 /** Returns null for a delivery that the user has cancelled. */
 function deliveryEnded(post: Post, entry: PlatformStatus): NewNotification | null {
   if (entry.errorCode === 'CANCELLED') return null
-  return entry.status === 'completed'
-    ? postPublished(post, entry, entry.platformPostUrl!)
-    : postFailed(post, entry, toFailure(entry)!)
+  if (entry.status !== 'completed') return postFailed(post, entry, toFailure(entry)!)
+  const { comment } = entry
+  return comment?.status === 'failed' && comment.errorCode !== 'CANCELLED'
+    ? commentFailed(post, entry, toFailure(comment)!)
+    : postPublished(post, entry, entry.platformPostUrl!)
 }

@@ -18,6 +18,11 @@ export function listOwnMedia({ mediaItems = [], segments = [] }: ContentOverride
   return [...mediaItems, ...segments.flatMap((segment) => segment.mediaItems)]
 }
 
+/** Removes a thread and a comment that are empty. Overrides keep them, because there they replace those of the content. */
+export function withoutEmptyParts({ segments = [], firstComment = '', ...content }: Content): Content {
+  return { ...content, ...(segments.length > 0 && { segments }), ...(firstComment !== '' && { firstComment }) }
+}
+
 /** Returns the storage keys of all media in a post. */
 export function collectMediaKeys(post: Contents): Set<string> {
   return new Set(listMediaItems(post).map(({ storageKey }) => storageKey))

@@ -1,6 +1,7 @@
-import { checkContent } from './preflight.ts'
+import { checkContent, toPartRules } from './preflight.ts'
 import { failure, type Failure } from './failure.ts'
 import type { KnownContent } from './media-files.ts'
+import type { Part } from './parts.ts'
 import type { PostingRules } from './posting-rules.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 
@@ -14,7 +15,7 @@ interface DueAccount {
 /** What a scheduled delivery needs. */
 interface DueDelivery {
   platform: Platform
-  content: KnownContent
+  parts: readonly { kind: Part['kind']; content: KnownContent }[]
   dueAt: Date
   rules: PostingRules
   /** The account that would be used; null when none is connected. */
@@ -22,7 +23,7 @@ interface DueDelivery {
 }
 
 /** Returns why a delivery would fail at its instant if nothing is changed, as far as stored data show it; null when nothing shows that. */
-export function findObstacle({ platform, content, dueAt, rules, account }: DueDelivery): Failure | null {
+export function findObstacle({ platform, parts, dueAt, rules, account }: DueDelivery): Failure | null {
   const label = platformLabel(platform)
   if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
   if (account.health.status !== 'active') {
@@ -31,6 +32,6 @@ export function findObstacle({ platform, content, dueAt, rules, account }: DueDe
   if (account.endsAt && account.endsAt <= dueAt) {
     return failure('unauthorized', `The ${label} login ends before the post is due`)
   }
-  const [problem] = checkContent(platform, content, rules)
+  const [problem] = parts.flatMap(({ kind, content }) => checkContent(platform, content, toPartRules(kind, rules)))
   return problem ? failure('validation', problem.message) : null
 }

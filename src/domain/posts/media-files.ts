@@ -108,9 +108,14 @@ export function withFacts({ text, mediaItems }: Content, files: MediaFiles): Kno
 /** Replaces declared types by those of the files, so that a WebP named `.jpg` is published as what it is. */
 export function correctTypes<T extends Contents>(post: T, files: MediaFiles): T {
   if (files.size === 0) return post
+  const correctItems = (items: readonly MediaItem[]) => items.map((item) => correctType(item, files))
   const correct = <C extends ContentOverride>(content: C): C => {
-    const { mediaItems } = content
-    return mediaItems ? { ...content, mediaItems: mediaItems.map((item) => correctType(item, files)) } : content
+    const { mediaItems, segments } = content
+    return {
+      ...content,
+      ...(mediaItems && { mediaItems: correctItems(mediaItems) }),
+      ...(segments && { segments: segments.map((one) => ({ ...one, mediaItems: correctItems(one.mediaItems) })) }),
+    }
   }
   const correctEach = <K extends string, C extends ContentOverride>(overrides: Partial<Record<K, C>>) =>
     Object.fromEntries(Object.entries<C>(overrides as Record<K, C>).map(([name, one]) => [name, correct(one)]))

@@ -49,6 +49,13 @@ export function toPartIndex({ parts = [] }: Pick<PlatformStatus, 'parts'>): numb
   return parts.length
 }
 
+/** Returns which post of a thread an entry has failed at, from 1, and their number; null where it has no thread, or its comment failed. */
+export function findFailedPost(entry: PlatformStatus, content: Content): { number: number; total: number } | null {
+  const total = toParts(entry.platform, content).filter(({ kind }) => kind === 'post').length
+  const number = toPartIndex(entry) + 1
+  return total > 1 && number <= total ? { number, total } : null
+}
+
 function toSegment({ text, mediaItems }: Segment): Segment {
   return { text, mediaItems }
 }

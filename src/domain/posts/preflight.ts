@@ -9,7 +9,7 @@ import {
   type KnownMediaItem,
   type MediaFiles,
 } from './media-files.ts'
-import type { Content, MediaItem, Post } from './post.ts'
+import type { Content, MediaItem, Post, Segment } from './post.ts'
 import {
   countParts,
   countText,
@@ -113,7 +113,9 @@ export function preflight(
     result.errors.push(...unsupported.errors)
     result.warnings.push(...unsupported.warnings)
     if (isLeftOut(platform, stated)) continue
-    const parts = locateParts(post, chosen, stated)
+    // What refuses the post is no part of it, so that no other problem is about it.
+    const ignored = unsupported.errors.length > 0 ? findUnsupported(stated, rules) : []
+    const parts = locateParts(post, chosen, omit(stated, ignored))
     lists.set(toPath(post, chosen, 'mediaItems'), stated.mediaItems)
     stated.segments?.forEach(({ mediaItems }, index) =>
       lists.set(`${toPath(post, chosen, 'segments')}.${index}.mediaItems`, mediaItems),
@@ -121,13 +123,10 @@ export function preflight(
     const found = findOptionProblems(platform, { ...stated, ...parts[0]!.content }, rules)
     const options = toPath(post, chosen, 'options')
     result.errors.push(...found.map((one) => ({ ...one, path: `${options}.${one.path}`, ...toAccountFields(chosen) })))
-    for (const part of parts) {
-      const content = withFacts(
-        { ...part.content, text: toMeasuredText(platform, part.content.text, stated.options) },
-        files,
-      )
-      result.errors.push(...findContentProblems(chosen, part, content))
-      result.warnings.push(...findWarnings(chosen, part, content))
+    for (const { content, ...part } of parts) {
+      const known = { ...part, content: toKnownContent(platform, content, stated, files) }
+      result.errors.push(...findContentProblems(chosen, known))
+      result.warnings.push(...findWarnings(chosen, known))
     }
     if (!isConnected) {
       const what = target === undefined ? platformLabel(platform) : `This ${platformLabel(platform)} account`
@@ -149,28 +148,53 @@ export function preflight(
   return result
 }
 
-/** A part with the paths in the request of what it consists of. */
-interface LocatedPart extends Part {
+/** Returns the content of a part as the rules of its platform measure it, with what is known of its files. */
+export function toKnownContent(
+  platform: Platform,
+  { text, mediaItems }: Segment,
+  { options }: Pick<Content, 'options'>,
+  files: MediaFiles,
+): KnownContent {
+  return withFacts({ text: toMeasuredText(platform, text, options), mediaItems }, files)
+}
+
+/** The paths in the request of what a part consists of. */
+interface PartPaths {
   path: Record<'text' | 'mediaItems', string>
+  /** Of each media item. */
+  items: string[]
+}
+
+interface LocatedPart extends PartPaths, Pick<Part, 'kind'> {
+  content: KnownContent
 }
 
 /** Returns the parts of a post for an account. Those that are joined to one have the path of the first. */
-function locateParts(post: PreflightInput, chosen: PreflightTarget, stated: Content): LocatedPart[] {
-  const segments = toPath(post, chosen, 'segments')
-  return toParts(chosen.platform, stated).map((part, index): LocatedPart => {
-    if (index === 0) {
-      return { ...part, path: { text: toPath(post, chosen, 'text'), mediaItems: toPath(post, chosen, 'mediaItems') } }
-    }
-    const path = `${segments}.${index - 1}`
-    const comment = toPath(post, chosen, 'firstComment')
-    const isComment = part.kind === 'comment'
-    return {
-      ...part,
-      path: isComment
-        ? { text: comment, mediaItems: comment }
-        : { text: `${path}.text`, mediaItems: `${path}.mediaItems` },
-    }
+function locateParts(post: PreflightInput, chosen: PreflightTarget, stated: Content): (Part & PartPaths)[] {
+  const locate = (text: string, mediaItems: string, media: readonly MediaItem[]): PartPaths => ({
+    path: { text, mediaItems },
+    items: media.map((_, index) => `${mediaItems}.${index}`),
   })
+  const segments = (stated.segments ?? []).map((segment, index) => {
+    const path = `${toPath(post, chosen, 'segments')}.${index}`
+    return locate(`${path}.text`, `${path}.mediaItems`, segment.mediaItems)
+  })
+  const first = locate(toPath(post, chosen, 'text'), toPath(post, chosen, 'mediaItems'), stated.mediaItems)
+  const comment = toPath(post, chosen, 'firstComment')
+  const parts = toParts(chosen.platform, stated)
+  const isJoined = parts.filter(({ kind }) => kind === 'post').length === 1
+  const posts = isJoined
+    ? [{ ...first, items: [first, ...segments].flatMap(({ items }) => items) }]
+    : [first, ...segments]
+  return parts.map((part, index) => ({ ...part, ...(posts[index] ?? locate(comment, comment, [])) }))
+}
+
+function omit(content: Content, fields: readonly UnsupportedField[]): Content {
+  return {
+    ...content,
+    ...(fields.includes('segments') && { segments: [] }),
+    ...(fields.includes('firstComment') && { firstComment: '' }),
+  }
 }
 
 function toReport({ platform, rules }: PreflightTarget, { kind, content }: Part, { options }: Content): PartReport {
@@ -273,7 +297,7 @@ export function checkContent(platform: Platform, content: KnownContent, rules: P
   return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
 }
 
-function findContentProblems(chosen: PreflightTarget, { kind, path }: LocatedPart, content: KnownContent): Problem[] {
+function findContentProblems(chosen: PreflightTarget, { kind, path, content }: LocatedPart): Problem[] {
   const { platform } = chosen
   const rules = toPartRules(kind, chosen.rules)
   const toProblem = (part: keyof LocatedPart['path'], { code, message }: Finding): Problem => ({
@@ -420,17 +444,17 @@ function findExceededMediaLimit(counts: Record<MediaKind, number>, media: Postin
 }
 
 /** Returns what may be refused, or published differently from what the user wrote. */
-function findWarnings(chosen: PreflightTarget, part: LocatedPart, content: KnownContent): Problem[] {
+function findWarnings(chosen: PreflightTarget, part: LocatedPart): Problem[] {
   return [
-    ...findUncertainLength(chosen, part, content),
-    ...findCutAltTexts(chosen, part, content),
-    ...findLostAnimations(chosen, part, content),
-    ...findLateIndexes(chosen, part, content),
+    ...findUncertainLength(chosen, part),
+    ...findCutAltTexts(chosen, part),
+    ...findLostAnimations(chosen, part),
+    ...findLateIndexes(chosen, part),
   ]
 }
 
 /** Warns about a text that its platform may refuse although it keeps the documented limit. */
-function findUncertainLength(chosen: PreflightTarget, { path: paths }: LocatedPart, { text }: KnownContent): Problem[] {
+function findUncertainLength(chosen: PreflightTarget, { path: paths, content: { text } }: LocatedPart): Problem[] {
   const { platform, rules } = chosen
   const isTooLong = ({ unit, max, linkLength }: TextLimit) => countText(text, unit, max + 1, linkLength) > max
   if (!rules.uncertainAbove || !isTooLong(rules.uncertainAbove) || rules.text.some(isTooLong)) return []
@@ -439,34 +463,32 @@ function findUncertainLength(chosen: PreflightTarget, { path: paths }: LocatedPa
   return [{ path: paths.text, code: 'TEXT_MAY_BE_TOO_LONG', message, ...toAccountFields(chosen) }]
 }
 
-function findCutAltTexts(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
+function findCutAltTexts(chosen: PreflightTarget, { items, content }: LocatedPart): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
     const max = chosen.rules.altText[toMediaKind(mimeType)]
     if (max === null || countText(altText, 'codePoints') <= max) return []
     const message = `The description is cut to ${max} characters on ${platformLabel(chosen.platform)}`
-    const path = `${paths.mediaItems}.${index}.altText`
+    const path = `${items[index]}.altText`
     return [{ path, code: 'ALT_TEXT_CUT', message, ...toAccountFields(chosen) }]
   })
 }
 
 /** No platform documents that it shows animated WebP or PNG images. */
-function findLostAnimations(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
+function findLostAnimations(chosen: PreflightTarget, { items, content }: LocatedPart): Problem[] {
   return content.mediaItems.flatMap((item, index) => {
     if (!item.isAnimated) return []
     const message = `${platformLabel(chosen.platform)} may show only the first frame of an animated image. Upload a video instead.`
-    const path = `${paths.mediaItems}.${index}`
-    return [{ path, code: 'ANIMATION_LOST', message, ...toAccountFields(chosen) }]
+    return [{ path: items[index]!, code: 'ANIMATION_LOST', message, ...toAccountFields(chosen) }]
   })
 }
 
 /** Cameras write the index last. Whether a platform takes such a video after all is not documented, so it is not refused here. */
-function findLateIndexes(chosen: PreflightTarget, { path: paths }: LocatedPart, content: KnownContent): Problem[] {
+function findLateIndexes(chosen: PreflightTarget, { items, content }: LocatedPart): Problem[] {
   if (!chosen.rules.media.video.indexFirst) return []
   return content.mediaItems.flatMap(({ isIndexFirst = true }, index) => {
     if (isIndexFirst) return []
     const message = `The video has its index (moov) at the end. ${platformLabel(chosen.platform)} asks for it at the beginning and may refuse the video. Export it for the web (“fast start”) to be safe.`
-    const path = `${paths.mediaItems}.${index}`
-    return [{ path, code: 'VIDEO_INDEX_LAST', message, ...toAccountFields(chosen) }]
+    return [{ path: items[index]!, code: 'VIDEO_INDEX_LAST', message, ...toAccountFields(chosen) }]
   })
 }
 

@@ -1,9 +1,11 @@
 import type { FailureCode } from './failure.ts'
 import type { PlatformReason } from './platform-reason.ts'
+import { resolveContent } from './content.ts'
+import { toPartIndex, toParts } from './parts.ts'
 import { findEntry } from './post-entries.ts'
 import { toTarget } from './targets.ts'
 import type { Platform } from '../shared/platforms.ts'
-import type { PlatformStatus, Post, PostStatus } from './post.ts'
+import type { Cause, PlatformStatus, Post, PostStatus } from './post.ts'
 
 /** Maximal number of stored events of a post. The oldest are dropped. */
 export const TIMELINE_LENGTH = 200
@@ -29,6 +31,8 @@ export interface TimelineEvent {
   /** The user's retry and the claim that the event belongs to. */
   round?: number
   attempt?: number
+  /** The part of a post with several that the event is about, from 1. */
+  part?: number
   /** End of a `wait`, or the time of an open entry's next attempt. */
   until?: Date
   /** The workflow run whose activity caused the event; absent when a request did. */
@@ -55,7 +59,7 @@ export function deriveEvents(before: Post, after: Post, at: Date): TimelineEvent
   const events: TimelineEvent[] = EDITABLE.some((name) => after[name] !== before[name]) ? [{ at, type: 'edit' }] : []
   for (const entry of after.platformStatuses) {
     const old = findEntry(before, toTarget(entry))
-    if (old && old !== entry) events.push(...deriveEntryEvents(old, entry, at))
+    if (old && old !== entry) events.push(...deriveEntryEvents(old, entry, { at, ...nameNextPart(after, old) }))
   }
   if (after.status !== before.status) events.push({ at, type: 'transition', status: after.status })
   return events
@@ -69,31 +73,61 @@ export function toEntryReference({
   return { platform, ...(accountId !== undefined && { accountId }) }
 }
 
-function deriveEntryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): TimelineEvent[] {
+/** Names the part that the next call of an entry publishes; empty for a post of one part. */
+function nameNextPart(post: Post, entry: PlatformStatus): Pick<TimelineEvent, 'part'> {
+  const parts = toParts(entry.platform, resolveContent(post, entry))
+  return parts.length > 1 ? { part: toPartIndex(entry) + 1 } : {}
+}
+
+/** @param common the instant, and the part that the delivery was about before */
+function deriveEntryEvents(
+  before: PlatformStatus,
+  after: PlatformStatus,
+  { at, ...ofPart }: Pick<TimelineEvent, 'at' | 'part'>,
+): TimelineEvent[] {
   const { delivery } = after
-  const about = { at, ...toEntryReference(after), round: delivery.round, attempt: delivery.attempt }
+  const entry = { at, ...toEntryReference(after), round: delivery.round }
+  const about = { ...entry, attempt: delivery.attempt }
   const events: TimelineEvent[] = []
   if (delivery.round > before.delivery.round) events.push({ ...about, type: 'retry' })
-  if (delivery.attempt > before.delivery.attempt) events.push({ ...about, type: 'attempt' })
-  if (after.status !== before.status) {
-    if (after.status === 'completed') events.push({ ...about, type: 'outcome', result: 'accepted' })
-    if (after.status === 'deleted') events.push({ ...about, type: 'outcome', result: 'deleted' })
-    if (after.status === 'failed') {
-      const result = delivery.outcome === 'unknown' ? 'unknown' : 'refused'
-      events.push({ ...about, type: 'outcome', result, ...toCause(after) })
-    }
+  if (delivery.attempt > before.delivery.attempt) events.push({ ...about, ...ofPart, type: 'attempt' })
+  if (isAccepted(before, after)) {
+    // Once a part is published, the delivery is about the next one, which has no attempt yet.
+    events.push({ ...entry, attempt: before.delivery.attempt, ...ofPart, type: 'outcome', result: 'accepted' })
+  }
+  const cause = findNewFailure(before, after)
+  if (cause) {
+    const result = delivery.outcome === 'unknown' ? 'unknown' : 'refused'
+    events.push({ ...about, ...ofPart, type: 'outcome', result, ...toCause(cause) })
+  }
+  if (after.status === 'deleted' && before.status !== 'deleted') {
+    events.push({ ...about, type: 'outcome', result: 'deleted' })
   }
   const until = delivery.nextAttemptAt
   // A long outage must not push out everything else.
   const isSameOutage = delivery.outage && before.delivery.outage?.server === delivery.outage.server
   if (until && !isSameOutage && until.getTime() !== before.delivery.nextAttemptAt?.getTime()) {
     const result = delivery.outcome === 'unknown' ? 'unknown' : 'deferred'
-    events.push({ ...about, type: 'outcome', result, ...toCause(after), until })
+    events.push({ ...about, ...ofPart, type: 'outcome', result, ...toCause(after), until })
   }
   return events
 }
 
-function toCause({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEvent, 'code' | 'platformReason'> {
+/** Returns whether a part was published: one of several, the comment, or the post as a whole. */
+function isAccepted(before: PlatformStatus, after: PlatformStatus): boolean {
+  if (toPartIndex(after) > toPartIndex(before)) return true
+  if (after.comment) return after.comment.status === 'completed' && before.comment?.status !== 'completed'
+  return after.status === 'completed' && before.status !== 'completed'
+}
+
+/** Returns why the delivery, or that of the comment, has failed since; null when it has not. */
+function findNewFailure(before: PlatformStatus, after: PlatformStatus): Cause | null {
+  const { comment } = after
+  if (comment?.status === 'failed' && before.comment?.status !== 'failed') return comment
+  return after.status === 'failed' && before.status !== 'failed' ? after : null
+}
+
+function toCause({ errorCode, platformReason }: Cause): Pick<TimelineEvent, 'code' | 'platformReason'> {
   return { ...(errorCode && { code: errorCode }), ...(platformReason && { platformReason }) }
 }
 

@@ -8,10 +8,10 @@ import {
   type PostSource,
   type PostStatus,
 } from '../../domain/posts/post.ts'
-import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
 import { toTextPattern } from '../shared/text-pattern.ts'
 import { LIST_DEADLINE_MS } from './match-posts.ts'
-import { RANGE_INDEXES, WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
+import { CONTENT_PATHS, RANGE_INDEXES, WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
 import type { PostRef } from './pending-events.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
@@ -26,7 +26,7 @@ export interface PostFilter {
   /** Bounds on `scheduledAt`, or on `createdAt` where that is null. */
   from?: Date
   to?: Date
-  /** Searches the common text and each platform's text, ignoring case. */
+  /** Searches the common text and each platform's text, with those of threads, ignoring case. */
   search?: string
 }
 
@@ -42,7 +42,7 @@ export interface PostQuery extends PostFilter {
 const SLOT_MINUTES = 15
 
 /** The paths under which a post has text. */
-const TEXT_PATHS = ['content.text', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.text`)]
+const TEXT_PATHS = CONTENT_PATHS.map((path) => `${path}.text`)
 /** The fields that decide when and with what content each account receives a post. */
 const PLACED_FIELDS = {
   status: 1,

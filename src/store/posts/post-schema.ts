@@ -154,6 +154,7 @@ const timelineEventSchema = new Schema<TimelineEvent>(
     platformReason: { type: platformReasonSchema, default: undefined },
     round: Number,
     attempt: Number,
+    part: Number,
     until: Date,
     runId: String,
   },
@@ -177,6 +178,11 @@ export const METRICS_INDEX = {
   userId: 1,
   'platformStatuses.metricsDueAt': 1,
 } as const
+
+/** The paths of the contents of a post that queries can name. Those for single accounts have ids in their paths. */
+export const CONTENT_PATHS = ['content', ...PLATFORMS.map((name) => `platformSpecificContent.${name}`)].flatMap(
+  (path) => [path, `${path}.segments`],
+)
 
 /** The indexes whose keys suffice to count the posts in a range of either time by status. */
 export const RANGE_INDEXES = {

@@ -1,5 +1,5 @@
 import type { ClientSession, Connection } from 'mongoose'
-import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
 import { toPublishedKey } from '../../domain/posts/post-entries.ts'
 import { collectMediaKeys, listMediaItems, type Contents } from '../../domain/posts/content.ts'
 import { needsMedia } from '../../domain/posts/media-files.ts'
@@ -18,7 +18,7 @@ import { createPendingEvents, type PostRef } from './pending-events.ts'
 import { createPlatformPosts } from './platform-posts.ts'
 import { createPostLists } from './post-lists.ts'
 import { createTransitions } from './post-transitions.ts'
-import { postSchema, WITHOUT_LOGS, type StoredPost } from './post-schema.ts'
+import { CONTENT_PATHS, postSchema, WITHOUT_LOGS, type StoredPost } from './post-schema.ts'
 
 /** The earliest final check of owner and account by an armed delivery, in milliseconds before it is due. */
 const FINAL_CHECK_LEAD_MS = MINUTE
@@ -42,10 +42,7 @@ export interface MediaUses {
 const MAX_LISTED_USES = 20
 
 /** The paths under which a post names media. */
-const MEDIA_PATHS = ['content', ...PLATFORMS.map((name) => `platformSpecificContent.${name}`)].flatMap((path) => [
-  `${path}.mediaItems`,
-  `${path}.segments.mediaItems`,
-])
+const MEDIA_PATHS = CONTENT_PATHS.map((path) => `${path}.mediaItems`)
 
 /** Stores posts. Stored posts change only through `transition`. Each change stores its events with the post, for the relay to the feed. */
 export function createPostStore(

@@ -5,7 +5,7 @@ const PAGE_BYTES = 2 * 1_048_576
 /** In code points. */
 const EXCERPT_LENGTH = 500
 
-/** A shortened post has an excerpt of its text, and neither overrides nor descriptions of media. */
+/** A shortened post has an excerpt of its text, and neither its thread, its comment, overrides nor descriptions of media. */
 export type ListedPost = Post & { isShortened: boolean }
 
 /**

@@ -96,6 +96,24 @@ describe('cleaning uploads', () => {
     ])
   })
 
+  it('a clean-up leaves the uploads of threads alone', async () => {
+    const userId = newId()
+    const [common, ofPlatform, ofAccount, unused] = await Promise.all([1, 2, 3, 4].map(() => newUpload(userId)))
+    const thread = (key: string) => ({ segments: [{ text: 'Two', mediaItems: [mediaItem(key)] }] })
+    await postWith(common!, {
+      content: { text: 'One', mediaItems: [], ...thread(common!) },
+      platformSpecificContent: { mastodon: thread(ofPlatform!) },
+      accountSpecificContent: { [newId()]: thread(ofAccount!) },
+    })
+    await clean(TOMORROW)
+    expect(await Promise.all([common, ofPlatform, ofAccount, unused].map((key) => isPublic(key!)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
+  })
+
   it('a clean-up leaves uploads alone that a row of an import uses, until the import is deleted', async () => {
     const { _id: userId } = await createAccount(context)
     const key = await newUpload(userId)

@@ -99,6 +99,30 @@ describe('a check before a post is due', () => {
     expect(await messagesOf(userId)).toEqual([])
   })
 
+  it('warns of a file and of a text in a later post of a thread, and of a comment that is too long', async () => {
+    const { _id: userId } = await connectedUser(context, ['bluesky'])
+    const lost = await storeImage(userId)
+    await context.storage.remove(lost.storageKey)
+    const segments = [
+      [{ text: 'Two', mediaItems: [lost] }],
+      [
+        { text: 'Two', mediaItems: [] },
+        { text: 'x'.repeat(301), mediaItems: [] },
+      ],
+    ]
+    const threads = [...segments.map((one) => ({ segments: one })), { firstComment: 'x'.repeat(301) }]
+    await storePosts(
+      context,
+      threads.map((thread, index) => scheduled(userId, { content: { text: `${index}`, mediaItems: [], ...thread } })),
+    )
+    expect(await check()).toEqual({ checked: 3, warned: 3 })
+    expect((await messagesOf(userId)).toSorted()).toEqual([
+      expect.stringMatching(/“0” .*A file of the post was never uploaded/),
+      expect.stringMatching(/“1” .*Text is too long/),
+      expect.stringMatching(/“2” .*Text is too long/),
+    ])
+  })
+
   it('warns of a file that is cut off, with that reason', async () => {
     const { _id: userId } = await connectedUser(context, ['bluesky'])
     const cut = await storeImage(userId, png.subarray(0, png.length - 30))

@@ -199,6 +199,40 @@ describe('tools', () => {
     expect(await countPublished(text)).toBe(1)
   })
 
+  test('a thread with a first comment is checked, changed, published, and shown with its parts', async () => {
+    const [text, below] = [unique('thread'), unique('below')]
+    const thread = { ...textPost(text), segments: ['Two', 'Three'], firstComment: below, onUnsupported: 'join' }
+    const report = await agent.use('check_post', thread)
+    expect(report.platforms.bluesky.parts).toHaveLength(3)
+    const { postId } = await agent.use('draft_post', thread)
+    expect((await agent.use('get_post', { postId })).post).toMatchObject({
+      ...{ text, segments: ['Two', 'Three'], firstComment: below, onUnsupported: 'join' },
+    })
+    const last = unique('last')
+    await agent.use('update_post', { postId, segments: [last] })
+    await agent.use('publish_draft', { postId })
+    const completed = { status: 'completed', url: expect.stringMatching(/^http/), error: null }
+    expect(await agent.use('wait_for_post', { postId })).toMatchObject({
+      status: 'COMPLETED',
+      deliveries: [
+        {
+          ...completed,
+          parts: [
+            { kind: 'post', ...completed },
+            { kind: 'post', ...completed },
+            { kind: 'comment', ...completed },
+          ],
+        },
+      ],
+    })
+    for (const part of [text, last, below]) expect(await countPublished(part)).toBe(1)
+    const { postId: draft } = await agent.use('draft_post', { ...thread, text: unique('other') })
+    await agent.use('update_post', { postId: draft, segments: [], firstComment: '' })
+    const { post } = await agent.use('get_post', { postId: draft })
+    expect(post).not.toHaveProperty('segments')
+    expect(post).not.toHaveProperty('firstComment')
+  })
+
   test('a scheduled post is changed, shown with its timeline and cancelled', async () => {
     const text = unique('scheduled')
     const { postId, scheduledAt } = await agent.use('schedule_post', { ...textPost(text), scheduledAt: LATER })

@@ -394,6 +394,41 @@ test('a post has other texts for a platform and an account, and edit changes wha
   }
 })
 
+test('a thread with a first comment is published, and every part of it is shown', async () => {
+  const [one, two, below] = [unique('one'), unique('two'), unique('below')]
+  const post = ['post', one, '--to', 'bluesky', '--segment', two, '--first-comment', below]
+  const { code, stdout, stderr } = await run([...post, '--wait'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const line = (name: string) => expect.stringMatching(new RegExp(`^${name} +completed +https?:`))
+  expect(stdout.split('\n').slice(-5)).toEqual([
+    expect.stringMatching(/^bluesky +\S+ +completed +https?:/),
+    ...[line('  post 1 +-'), line('  post 2 +-'), line('  comment +-'), ''],
+  ])
+  const texts = (await owner.published()).map(({ text }) => text)
+  expect(texts).toEqual(expect.arrayContaining([one, two, below]))
+})
+
+test('edit replaces a thread and a comment, and empty texts remove them', async () => {
+  const thread = ['--segment', 'Two', '--segment', 'Three', '--first-comment', 'Below', '--on-unsupported', 'join']
+  const { postId } = await runJson<{ postId: string }>(['post', 'One', '--draft', '--to', 'bluesky', ...thread])
+  const content = async () => (await runJson<Post>(['show', postId])).content
+  expect(await content()).toMatchObject({
+    ...{ segments: [{ text: 'Two' }, { text: 'Three' }], firstComment: 'Below', onUnsupported: 'join' },
+  })
+  expect((await run(['show', postId])).stdout).toMatch(/\npost 2 +Two\npost 3 +Three\ncomment +Below\n/)
+  await runJson(['edit', postId, '--segment', 'Only', '--first-comment', ''])
+  expect(await content()).toEqual({ ...(await content()), text: 'One', segments: [{ text: 'Only', mediaItems: [] }] })
+  expect(await content()).not.toHaveProperty('firstComment')
+  await runJson(['edit', postId, '--segment', ''])
+  expect(await content()).not.toHaveProperty('segments')
+
+  const report = await run(['validate', 'One', '--to', 'bluesky,facebook', '--segment', 'Two'])
+  expect(report.code).toBe(4)
+  expect(report.stdout).toMatch(/^bluesky +3 +300 +0\nbluesky 2 +3 +300 +0\n/m)
+  expect(report.stdout).toContain('error  content.segments: Facebook has no threads.')
+  expect((await run(['validate', 'One', '--to', 'bluesky', '--on-unsupported', 'drop'])).code).toBe(2)
+})
+
 test('validate prints lengths and problems, creates nothing, and ends with exit code 4 for a post that would be refused', async () => {
   const text = unique('check')
   const valid = await run(['validate', text, '--to', 'bluesky'])
@@ -411,7 +446,7 @@ test('validate prints lengths and problems, creates nothing, and ends with exit 
 
 test('limits shows what platforms accept and what the account has used', async () => {
   const { stdout } = await run(['limits'])
-  expect(stdout).toMatch(/^PLATFORM +TEXT +MEDIA +IMAGES +VIDEOS +PUBLISHED\n/)
+  expect(stdout).toMatch(/^PLATFORM +TEXT +MEDIA +IMAGES +VIDEOS +THREADS +COMMENTS +PUBLISHED\n/)
   expect(stdout).toMatch(/^bluesky +300 characters, 3000 bytes +4 +4 of 2 MB +1 of 300 MB /m)
   expect(stdout).toMatch(/^instagram +2200 characters +1 to 10 /m)
 })

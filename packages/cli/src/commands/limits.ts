@@ -31,6 +31,8 @@ function formatLimits(limits: Record<Schemas['Platform'], Schemas['PlatformLimit
     { title: 'MEDIA', value: ([, { media }]) => `${media.required ? '1 to ' : ''}${media.max}` },
     { title: 'IMAGES', value: ([, { media }]) => formatKind(media.image) },
     { title: 'VIDEOS', value: ([, { media }]) => formatKind(media.video) },
+    { title: 'THREADS', value: ([, { thread }]) => thread.segments },
+    { title: 'COMMENTS', value: ([, { thread }]) => thread.firstComment },
     { title: 'PUBLISHED', value: ([, { publications = [] }]) => publications.map(formatQuota).join(', ') },
   ])
 }

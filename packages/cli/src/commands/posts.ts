@@ -148,6 +148,7 @@ export const postCommands: CommandSpec[] = [
   {
     usage: 'retry <post>',
     summary: 'Send a post again to the platforms that failed',
+    description: 'Sends a post again to the platforms that failed: the rest of a thread, and a failed first comment.',
     options: [repeatedOption('--account <account>', `only to this account; ${ACCOUNT}`)],
     run: async ({ client, call, print, options }: Run<AccountOptions>, postId) =>
       print(await client.posts.retry(postId, toAccounts(options), call), ({ retryingPlatforms }) =>
@@ -168,7 +169,10 @@ function formatPost(post: Schemas['Post']): string {
   const due = isLate(post) ? { due: formatTime(dueAt) } : {}
   const times = { scheduled: formatTime(scheduledAt), ...due, created: formatTime(createdAt) }
   const named = groups ? { groups: groups.map(({ name }) => name).join(', ') } : {}
-  const fields = formatFields({ post: _id, status, ...times, ...named, text: content.text })
+  const { segments = [], firstComment } = content
+  const thread = Object.fromEntries(segments.map(({ text }, index) => [`post ${index + 2}`, text]))
+  const comment = firstComment === undefined ? {} : { comment: firstComment }
+  const fields = formatFields({ post: _id, status, ...times, ...named, text: content.text, ...thread, ...comment })
   return [fields, '', formatDeliveries(platformStatuses)].join('\n')
 }
 
@@ -213,10 +217,18 @@ export function printCreated({ io, print }: Run, created: Schemas['CreatedPost']
   )
 }
 
-/** Formats the delivery of a post to each account. */
+/** Formats the delivery of a post to each account, with a line for each of several parts. */
 export function formatDeliveries(deliveries: Schemas['PlatformStatus'][]): string {
-  return formatTable(deliveries, [
-    { title: 'PLATFORM', value: ({ platform }) => platform },
+  const rows = deliveries.flatMap(({ parts = [], ...delivery }) => [
+    { ...delivery, name: delivery.platform },
+    ...parts.map((part, index) => ({
+      ...part,
+      name: `  ${part.kind === 'post' ? `post ${index + 1}` : part.kind}`,
+      accountName: null,
+    })),
+  ])
+  return formatTable(rows, [
+    { title: 'PLATFORM', value: ({ name }) => name },
     { title: 'ACCOUNT', value: ({ accountName }) => accountName },
     { title: 'STATUS', value: ({ status }) => status },
     {

@@ -54,7 +54,8 @@ export const publishCommands: CommandSpec[] = [
     summary: 'Change a post that was not sent yet',
     description:
       'Changes what is given of a post that was not sent yet. --media replaces all media; --to, --account and --group together ' +
-      'replace all platforms, accounts and groups.',
+      'replace all platforms, accounts and groups. --segment replaces the thread; an empty one, or an empty --first-comment, ' +
+      'removes it.',
     options: [...CONTENT_OPTIONS, atOption()],
     async run(run: Run<ContentOptions>, postId, text?: string) {
       const { client, call, options } = run
@@ -98,6 +99,15 @@ async function readPost(run: Run<ContentOptions>, argument = '-'): Promise<Schem
   return { ...parts, content: { text: '', ...content } }
 }
 
+/** Returns the report of a platform or account, and those of its further parts. */
+function listParts([name, report]: [string, Schemas['PlatformReport']]): [string, Schemas['PartReport']][] {
+  const further = (report.parts ?? []).map((part, index): [string, Schemas['PartReport']] => [
+    `${name} ${index + 2}`,
+    part,
+  ])
+  return [[name, report], ...further]
+}
+
 function formatReport({ valid, platforms, accounts, errors, warnings }: Schemas['ValidationReport']): string {
   const problems = [
     ...errors.map((problem) => ({ ...problem, kind: 'error' })),
@@ -105,7 +115,7 @@ function formatReport({ valid, platforms, accounts, errors, warnings }: Schemas[
   ]
   return [
     formatFields({ valid: valid ? 'yes' : 'no' }),
-    formatTable(Object.entries({ ...platforms, ...accounts }), [
+    formatTable(Object.entries({ ...platforms, ...accounts }).flatMap(listParts), [
       { title: 'FOR', value: ([name]) => name },
       { title: 'LENGTH', value: ([, { length }]) => length },
       { title: 'LIMIT', value: ([, { limit }]) => limit },

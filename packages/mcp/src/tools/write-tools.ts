@@ -122,7 +122,7 @@ export const retryPost = defineTool({
   name: 'retry_post',
   title: 'Retry failed deliveries',
   description:
-    'Sends a post again to the accounts on which it failed. Accounts that already have the post are left out.',
+    'Sends a post again to the accounts on which it failed: the rest of a thread, and a failed first comment. Accounts that already have the whole post are left out.',
   scope: 'posts:publish',
   effect: 'publish',
   isIdempotent: false,

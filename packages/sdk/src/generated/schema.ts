@@ -635,6 +635,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/posts/{postId}/published': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * Remove a published post from its platforms
+     * @description Deletes the published posts on all accounts, or on those in `accounts`, with all posts of a thread and the comment. It goes on after the response: the entry becomes `deleted`, or `removal` says why not and what to do by hand. Can be repeated.
+     */
+    delete: operations['takeBackPost']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/posts/{postId}/retry': {
     parameters: {
       query?: never
@@ -646,7 +666,7 @@ export interface paths {
     put?: never
     /**
      * Retry failed platforms
-     * @description Sends the post again to every platform that failed, also while others wait. If a draft took over its use of the allowance, it counts again.
+     * @description Sends the post again to every platform that failed, also while others wait: only the parts of a thread that are not published, and a first comment that failed. If a draft took over its use of the allowance, it counts again.
      */
     post: operations['retryPost']
     delete?: never
@@ -2579,6 +2599,15 @@ export interface components {
         count: number
       }
     }
+    BlueskyOptions: {
+      languages?: string[]
+      /** @description Content warnings */
+      labels?: ('sexual' | 'nudity' | 'porn' | 'graphic-media')[]
+      /** @description Who may reply: `nobody`, or any of the others; everyone without it */
+      replyGate?: ('nobody' | 'mentioned' | 'following' | 'followers')[]
+      /** @description The address of a Bluesky post to quote */
+      quoteUrl?: string
+    }
     Calendar: {
       /** @description In the order of their time */
       posts: components['schemas']['CalendarPost'][]
@@ -2734,6 +2763,23 @@ export interface components {
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -2983,6 +3029,7 @@ export interface components {
       | 'REQUEST_TIMEOUT'
       | 'POST_NOT_EDITABLE'
       | 'POST_IN_PROGRESS'
+      | 'NOTHING_PUBLISHED'
       | 'RECONNECT_REQUIRED'
       | 'IMPORT_STATE'
       | 'IMPORT_HAS_ERRORS'
@@ -3177,6 +3224,23 @@ export interface components {
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -3312,7 +3376,7 @@ export interface components {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
       }
-      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent`, `segments`, `firstComment`, `parts` and alt texts. Get the post by its id to read all of it. */
       isShortened?: boolean
       /** Format: date-time */
       createdAt: string
@@ -3345,6 +3409,20 @@ export interface components {
     LogIn: {
       email: string
       password: string
+    }
+    MastodonOptions: {
+      /**
+       * @description By default that of the account
+       * @enum {string}
+       */
+      visibility?: 'public' | 'unlisted' | 'private'
+      /** @description A content warning behind which the text is hidden */
+      spoilerText?: string
+      /** @description Hides the media */
+      sensitive?: boolean
+      /** @example en */
+      language?: string
+      poll?: components['schemas']['Poll']
     }
     MediaItem: {
       /**
@@ -3570,6 +3648,30 @@ export interface components {
       text?: string
       /** @description At most 20; each platform has its own, lower limit */
       mediaItems?: components['schemas']['MediaItemInput'][]
+      /**
+       * @description Further posts of a thread, each a reply to the one before; at most 25
+       * @example [
+       *       {
+       *         "text": "Second post of the thread"
+       *       }
+       *     ]
+       */
+      segments?: components['schemas']['SegmentInput'][]
+      /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+      firstComment?: string
+      /**
+       * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+       * @enum {string}
+       */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
+    }
+    PartReport: {
+      /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
+      length: number
+      limit: number
+      /** @description Number of media items */
+      media: number
     }
     PaymentEvent: {
       /** @example evt_1Q */
@@ -3648,6 +3750,20 @@ export interface components {
         image: number | null
         video: number | null
       }
+      thread: {
+        /**
+         * @description How `segments` are published: as `replies`, `joined` to one long post, or `none`, where `onUnsupported` decides
+         * @enum {string}
+         */
+        segments: 'replies' | 'joined' | 'none'
+        /**
+         * @description How `firstComment` is published: as a `reply`, which has the limits of a post, as a `comment`, or `none`, where `onUnsupported` decides
+         * @enum {string}
+         */
+        firstComment: 'reply' | 'comment' | 'none'
+        /** @description Maximum length of a `comment` in characters; absent for the other forms */
+        commentLength?: number
+      }
       /** @description What the platform accepts of the connected account; absent where no limit is known. Every limit applies */
       publications?: components['schemas']['PublicationQuota'][]
     }
@@ -3672,6 +3788,15 @@ export interface components {
       avatar: string | null
       description?: string
     }
+    PlatformReport: {
+      /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
+      length: number
+      limit: number
+      /** @description Number of media items */
+      media: number
+      /** @description Further posts of a thread, and the first comment */
+      parts?: components['schemas']['PartReport'][]
+    }
     PlatformStatus: {
       platform: components['schemas']['Platform']
       accountId: string | null
@@ -3685,10 +3810,27 @@ export interface components {
       error: string | null
       errorCode: components['schemas']['FailureCode'] | null
       nextAttemptAt: string | null
+      /** @description The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first. */
+      parts?: components['schemas']['PostPart'][]
+      removal?: components['schemas']['Removal']
       attemptCount: number
       lastAttemptAt: string | null
       completedAt: string | null
       lastAnalyticsFetch: string | null
+    }
+    Poll: {
+      /**
+       * @example [
+       *       "Yes",
+       *       "No"
+       *     ]
+       */
+      options: string[]
+      /** @description Seconds from the publication on */
+      expiresIn: number
+      multiple?: boolean
+      /** @description Hides the counts until the poll ends */
+      hideTotals?: boolean
     }
     /** @description The post as it is now, unless it was deleted */
     Post: {
@@ -3726,7 +3868,7 @@ export interface components {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
       }
-      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent`, `segments`, `firstComment`, `parts` and alt texts. Get the post by its id to read all of it. */
       isShortened?: boolean
       /** Format: date-time */
       createdAt: string
@@ -3773,10 +3915,22 @@ export interface components {
     PostContent: {
       text: string
       mediaItems: components['schemas']['MediaItem'][]
+      /** @description Further posts of the thread */
+      segments?: components['schemas']['PostSegment'][]
+      firstComment?: string
+      /** @enum {string} */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
     }
     PostContentOverride: {
       text?: string
       mediaItems?: components['schemas']['MediaItem'][]
+      /** @description Further posts of the thread */
+      segments?: components['schemas']['PostSegment'][]
+      firstComment?: string
+      /** @enum {string} */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
     }
     PostCounts: {
       timezone: string
@@ -3826,6 +3980,23 @@ export interface components {
       limit: number
       totalPages: number
     }
+    /** @description What the post has on one platform only; first posts of threads have polls and quotes */
+    PostOptions: {
+      mastodon?: components['schemas']['MastodonOptions']
+      bluesky?: components['schemas']['BlueskyOptions']
+      tumblr?: components['schemas']['TumblrOptions']
+    }
+    PostPart: {
+      /** @enum {string} */
+      kind: 'post' | 'comment'
+      status: components['schemas']['DeliveryStatus']
+      platformPostId: string | null
+      platformPostUrl: string | null
+      warning?: string
+      error: string | null
+      errorCode: components['schemas']['FailureCode'] | null
+      completedAt: string | null
+    }
     PostProgress: {
       postId: string
       status: components['schemas']['PostStatus']
@@ -3844,6 +4015,10 @@ export interface components {
         failed: number
         deleted: number
       }
+    }
+    PostSegment: {
+      text: string
+      mediaItems: components['schemas']['MediaItem'][]
     }
     /**
      * @description `web` when the request had an `Origin`
@@ -3943,12 +4118,41 @@ export interface components {
       /** @description False when the platform returned no new counts in time, and the snapshot is an older one */
       fresh: boolean
     }
+    /** @description The last request to remove the published post */
+    Removal: {
+      /** @enum {string} */
+      status: 'pending' | 'completed' | 'failed'
+      /** Format: date-time */
+      requestedAt: string
+      /** @description Id of the user, or of the API key after `key:` */
+      requestedBy: string
+      completedAt: string | null
+      error: string | null
+      errorCode: components['schemas']['FailureCode'] | null
+    }
     ReplacePost: {
       content: {
         /** @example Good morning, everyone */
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4014,6 +4218,12 @@ export interface components {
     RetryPost: {
       /** @description Retries only on these accounts */
       accounts?: string[]
+    }
+    SegmentInput: {
+      /** @example Good morning, everyone */
+      text?: string
+      /** @description At most 20; each platform has its own, lower limit */
+      mediaItems?: components['schemas']['MediaItemInput'][]
     }
     ServiceLevels: {
       /** Format: date-time */
@@ -4115,6 +4325,11 @@ export interface components {
       /** @enum {string} */
       plan: 'free' | 'pro'
     }
+    TakenBackPost: {
+      postId: string
+      status: components['schemas']['PostStatus']
+      platformStatuses: components['schemas']['PlatformStatus'][]
+    }
     TaskQueue: {
       /** @example publishing */
       queue: string
@@ -4154,6 +4369,8 @@ export interface components {
       round?: number
       /** @description Number of the call to the platform */
       attempt?: number
+      /** @description Number of the post in a thread; the first comment is the last */
+      part?: number
       /**
        * Format: date-time
        * @description When the delivery continues
@@ -4198,9 +4415,18 @@ export interface components {
         platformStatuses: components['schemas']['PlatformStatus'][]
         /** Format: date-time */
         createdAt: string
-        /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+        /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent`, `segments`, `firstComment`, `parts` and alt texts. Get the post by its id to read all of it. */
         isShortened?: boolean
       }
+    }
+    TumblrOptions: {
+      /** @description Tags besides the hashtags of the text */
+      tags?: string[]
+      /**
+       * Format: uri
+       * @description The source to credit
+       */
+      sourceUrl?: string
     }
     UpdatedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
@@ -4232,6 +4458,23 @@ export interface components {
         text?: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4400,23 +4643,11 @@ export interface components {
       errors: components['schemas']['Problem'][]
       warnings: components['schemas']['Problem'][]
       platforms: {
-        [key: string]: {
-          /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
-          length: number
-          limit: number
-          /** @description Number of media items */
-          media: number
-        }
+        [key: string]: components['schemas']['PlatformReport']
       }
       /** @description By id, of selected accounts and groups */
       accounts?: {
-        [key: string]: {
-          /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
-          length: number
-          limit: number
-          /** @description Number of media items */
-          media: number
-        }
+        [key: string]: components['schemas']['PlatformReport']
       }
     }
     VerifyCode: {
@@ -6633,7 +6864,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to?: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
@@ -6914,7 +7145,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
@@ -6991,7 +7222,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
@@ -7536,6 +7767,99 @@ export interface operations {
         }
       }
       404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  takeBackPost: {
+    parameters: {
+      query?: {
+        /** @description Only on these accounts, by their ids */
+        accounts?: string[]
+      }
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['TakenBackPost']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      /** @description `NOTHING_PUBLISHED`, `POST_IN_PROGRESS` */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'NOTHING_PUBLISHED' | 'POST_IN_PROGRESS'
+            /** @enum {integer} */
+            statusCode?: 409
+          }
+        }
+      }
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -8708,7 +9032,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to?: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string
@@ -14750,7 +15074,7 @@ export interface operations {
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         to?: string
         /**
-         * @description Case-insensitive text to search for in the posts
+         * @description Case-insensitive text to search for in the posts and their threads
          * @example launch
          */
         q?: string

@@ -50,7 +50,7 @@ export const filterFields = {
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'Case-insensitive text to search for in the posts',
+      description: 'Case-insensitive text to search for in the posts and their threads',
       examples: ['launch'],
     }),
   ),

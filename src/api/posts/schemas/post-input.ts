@@ -197,18 +197,25 @@ export const CreatePostHeaders = Type.Object({
   ),
 })
 
-const Report = Type.Object({
+const reportFields = {
   length: Type.Integer({
     description: 'Text length as the platform counts it. Counting stops at ten times `limit`.',
   }),
   limit: Type.Integer(),
   media: Type.Integer({ description: 'Number of media items' }),
-})
+}
 
-const PlatformReport = Type.Object({
-  ...Report.properties,
-  parts: Type.Optional(Type.Array(Report, { description: 'Further posts of a thread, and the first comment' })),
-})
+const PlatformReport = Type.Object(
+  {
+    ...reportFields,
+    parts: Type.Optional(
+      Type.Array(Type.Object(reportFields, { title: 'PartReport' }), {
+        description: 'Further posts of a thread, and the first comment',
+      }),
+    ),
+  },
+  { title: 'PlatformReport' },
+)
 
 export const ValidationReport = Type.Object(
   {

@@ -143,7 +143,7 @@ export const PostSchema = Type.Object(
       Type.Boolean({
         description:
           'Only in lists: the post is too large for its page. It has the beginning of its text, without ' +
-          '`platformSpecificContent` and alt texts. Get the post by its id to read all of it.',
+          '`platformSpecificContent`, `segments`, `firstComment`, `parts` and alt texts. Get the post by its id to read all of it.',
       }),
     ),
     createdAt: Instant,

@@ -54,6 +54,9 @@ export const PostTimeline = Type.Object(
           ),
           round: Type.Optional(Type.Integer({ description: "Number of the user's retry; 0 is the first delivery" })),
           attempt: Type.Optional(Type.Integer({ description: 'Number of the call to the platform' })),
+          part: Type.Optional(
+            Type.Integer({ minimum: 1, description: 'Number of the post in a thread; the first comment is the last' }),
+          ),
           until: Type.Optional(Type.Unsafe<string>({ ...Instant, description: 'When the delivery continues' })),
           workflowRunId: Type.Optional(Type.String({ description: 'Temporal run id, for events of a worker' })),
         },

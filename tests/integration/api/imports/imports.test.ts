@@ -449,6 +449,36 @@ describe('the CSV files of spreadsheets', () => {
     expect(rules!.errors).toMatchObject([{ path: 'text', code: 'TEXT_TOO_LONG' }])
   })
 
+  it('problems of threads and comments name their cells', async () => {
+    const { client } = await newUser()
+    const { body } = await client.sendCsv(
+      [
+        'text,platforms,segments,first_comment,on_unsupported,segments_threads,first comment threads',
+        `a,bluesky,"two\n---\n${'x'.repeat(301)}",${'y'.repeat(301)},,,`,
+        `b,bluesky,"[{""txt"": ""a""}]",${'z'.repeat(100_001)},drop,"[{""text"": 1}]",`,
+        'c,facebook,two,,,,',
+        'd,facebook,two,,skipplatform,,',
+        'e,bluesky;facebook,two,,skipplatform,,',
+        '',
+      ].join('\n'),
+    )
+    const [long, form, refused, none, some] = await client.rows(body.data.id)
+    const brief = (row: typeof long) => row!.errors.map(({ path, code }) => [path, code])
+    expect(brief(long)).toEqual([
+      ['segments', 'TEXT_TOO_LONG'],
+      ['firstComment', 'TEXT_TOO_LONG'],
+    ])
+    expect(form!.errors.map(({ path }) => path).toSorted()).toEqual([
+      'firstComment',
+      'onUnsupported',
+      'segments_threads',
+    ])
+    for (const { path, message } of form!.errors) expect(message.startsWith(path)).toBe(true)
+    expect(brief(refused)).toEqual([['segments', 'NOT_SUPPORTED']])
+    expect(brief(none)).toEqual([['onUnsupported', 'LEFT_OUT']])
+    expect(some).toMatchObject({ status: 'warning', errors: [] })
+  })
+
   it('unknown columns are warned before anything is published, and refused for API keys and strict requests', async () => {
     const { client, who } = await newUser()
     const file = `text,platforms,scheduleAt,notes\na,bluesky,${at(0)},\nb,bluesky,,\n`
@@ -715,6 +745,17 @@ describe('exporting posts', () => {
         platformSpecificContent: { threads: { text: '@ threads' }, bluesky: { mediaItems: [] } },
         accountSpecificContent: { [further._id]: { text: '-further', mediaItems: [image] } },
       }),
+      scheduled('Thread', 240, {
+        content: {
+          text: 'Thread',
+          segments: [{ text: '=two\n\nlines' }, { text: '[3/3]', mediaItems: [image] }],
+          firstComment: '-below',
+          onUnsupported: 'join',
+        },
+        platformSpecificContent: { bluesky: { segments: [{ text: '+2' }, { text: 'Three' }], firstComment: '' } },
+        accountSpecificContent: { [further._id]: { segments: [], onUnsupported: 'skipPlatform' } },
+        selectedAccounts: [further._id],
+      }),
       scheduled('Empty override', 180, { platformSpecificContent: { bluesky: { text: '', mediaItems: [image] } } }),
     ]
     const { body } = await client.sendJson(rows)
@@ -735,7 +776,7 @@ describe('exporting posts', () => {
     expect(body.data).toMatchObject({
       rows: before.length,
       counts: { error: 0, conflict: 0 },
-      posts: { drafts: 1, scheduled: 4, immediate: 0 },
+      posts: { drafts: 1, scheduled: 5, immediate: 0 },
     })
     await client.call('POST', `/api/imports/${body.data.id}/apply`)
     await applyAll(world.context, userId, body.data.id)
@@ -747,7 +788,7 @@ describe('exporting posts', () => {
     const user = await newUser()
     await storeSamples(user)
     const { body } = await user.client.sendText(await user.client.export())
-    expect(body.data.counts).toMatchObject({ conflict: 5, error: 0 })
+    expect(body.data.counts).toMatchObject({ conflict: 6, error: 0 })
   })
 
   it('an export is a plan for another user with accounts on the same platforms', async () => {
@@ -780,7 +821,8 @@ describe('exporting posts', () => {
     const file = await user.client.export('?format=csv')
     expect(file.startsWith('\ufeff')).toBe(true)
     expect(file).toContain(`"'=SUM(1)`)
-    expect(file).not.toMatch(/(^|,)"?[=+@-]/m)
+    // The line between two posts of a thread is none.
+    expect(file).not.toMatch(/(^|,)"?[=+@-](?!--$)/m)
   })
 })
 

@@ -145,6 +145,28 @@ describe('the deletion of an upload', () => {
     for (const key of [ofAccount, ofRow]) expect((await remove(who, key)).json().code).toBe('MEDIA_IN_USE')
   })
 
+  it('the media of threads are listed as used and held, for all platforms and for one', async () => {
+    const who = await signIn(world.context)
+    const [common, ofPlatform] = [await upload(who), await upload(who)]
+    const segments = (key: string) => [{ text: 'Two', mediaItems: draft([key]).content.mediaItems }]
+    const { data } = (
+      await send(who, 'POST', '', {
+        ...draft([]),
+        content: { text: 'One', segments: segments(common) },
+        platformSpecificContent: { bluesky: { segments: segments(ofPlatform) } },
+      })
+    ).json()
+    for (const key of [common, ofPlatform]) {
+      const found = (await send(who, 'GET', `/media/${toId(key)}`)).json().data
+      expect(found.posts).toMatchObject([{ postId: data.postId }])
+      expect((await remove(who, key)).json().code).toBe('MEDIA_IN_USE')
+    }
+    expect(await world.context.posts.findNamedMedia([common, ofPlatform])).toEqual(new Set([common, ofPlatform]))
+    await send(who, 'PATCH', `/${data.postId}`, { content: { segments: [] } })
+    endHolds()
+    expect((await remove(who, common)).statusCode).toBe(200)
+  })
+
   it('a deletion that was killed before the file was gone is completed by the sweeper', async () => {
     const who = await signIn(world.context)
     const key = await upload(who)

@@ -114,6 +114,97 @@ it('a scheduled post has an event for its first time and for each other one', ()
   )
 })
 
+describe('a thread with a first comment', () => {
+  const content = { text: 'One', mediaItems: [], segments: [{ text: 'Two', mediaItems: [] }], firstComment: 'Below' }
+  const part = (name: string) => ({ platformPostId: `at://${name}`, platformPostUrl: `https://bsky.test/${name}` })
+  const published: Move[] = [accept('bluesky', part('one'), 0), accept('bluesky', part('two'), 1)]
+  const at =
+    (move: Move, ms: number): Move =>
+    (post) =>
+      move(post, after(T0, ms))
+
+  it('is accepted with its last part, and the events name all parts in order', () => {
+    const { types, events } = applyAll(buildPost({ content }), ...published, accept('bluesky', part('below'), 2))
+    expect(types).toEqual(['post.created', 'delivery.accepted', 'post.published'])
+    const delivery = {
+      platformPostId: 'at://one',
+      url: 'https://bsky.test/one',
+      parts: [
+        { platformPostId: 'at://one', url: 'https://bsky.test/one' },
+        { platformPostId: 'at://two', url: 'https://bsky.test/two' },
+      ],
+      comment: {
+        status: 'completed',
+        ...{ platformPostId: 'at://below', url: 'https://bsky.test/below' },
+        ...{ errorCode: null, error: null },
+      },
+    }
+    expect(events[1]!.data).toMatchObject(delivery)
+    expect(events[2]!.data).toMatchObject({ deliveries: [delivery] })
+  })
+
+  it('fails with the parts that are published', () => {
+    const refused = refuse('bluesky', REASON, { round: 0, attempt: 0, part: 1 })
+    const { types, events } = applyAll(buildPost({ content }), published[0]!, refused)
+    expect(types).toEqual(['post.created', 'delivery.failed', 'post.failed'])
+    expect(events[1]!.data).toMatchObject({ status: 'failed', parts: [{ platformPostId: 'at://one' }] })
+    expect(events[1]!.data).not.toHaveProperty('comment')
+  })
+
+  it('is published although its comment fails, and the retry of the comment repeats no event', () => {
+    const refuseComment = (round: number) => refuse('bluesky', REASON, { round, attempt: 0, part: 2 })
+    const { types, events, post } = applyAll(
+      buildPost({ content }),
+      ...published,
+      refuseComment(0),
+      at(retry(), 1_000),
+      at(refuseComment(1), 2_000),
+      at(retry(), 3_000),
+      at(accept('bluesky', part('below'), 2), 4_000),
+    )
+    expect(types).toEqual(['post.created', 'delivery.accepted', 'post.published'])
+    expect(events[1]!.data).toMatchObject({
+      status: 'completed',
+      ...{ errorCode: null, error: null },
+      comment: { status: 'failed', platformPostId: null, url: null, errorCode: 'validation', error: REASON.message },
+    })
+    expect(post).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ comment: { status: 'completed' } }] })
+  })
+
+  it('is published once, also when two comments are retried', () => {
+    const both = buildPost({ content, selectedPlatforms: ['bluesky', 'mastodon'] })
+    const refuseComment = (platform: 'bluesky' | 'mastodon') =>
+      refuse(platform, REASON, { round: 0, attempt: 0, part: 2 })
+    const { types } = applyAll(
+      both,
+      ...published,
+      refuseComment('bluesky'),
+      accept('mastodon', part('m1'), 0),
+      accept('mastodon', part('m2'), 1),
+      refuseComment('mastodon'),
+      at(retry(), 1_000),
+      at(accept('bluesky', part('below'), 2), 2_000),
+      at(accept('mastodon', part('m-below'), 2), 3_000),
+    )
+    expect(types.filter((type) => type === 'post.published')).toHaveLength(1)
+    expect(types.filter((type) => type === 'delivery.accepted')).toHaveLength(2)
+  })
+
+  it('is published when the account that failed has it, beside the retry of a comment', () => {
+    const both = buildPost({ content, selectedPlatforms: ['bluesky', 'mastodon'] })
+    const { types } = applyAll(
+      both,
+      ...published,
+      refuse('bluesky', REASON, { round: 0, attempt: 0, part: 2 }),
+      refuse('mastodon', REASON, { round: 0, attempt: 0 }),
+      at(retry(), 1_000),
+      ...[0, 1, 2].map((index) => at(accept('mastodon', part(`m${index}`), index), 2_000)),
+      at(accept('bluesky', part('below'), 2), 3_000),
+    )
+    expect(types.slice(-3)).toEqual(['post.partial', 'delivery.accepted', 'post.published'])
+  })
+})
+
 it('a draft is scheduled when it is published', () => {
   const scheduledAt = after(T0, 60_000)
   const { types } = applyAll(buildPost({ draft: true, scheduledAt }), edit({ status: 'SCHEDULED' }))

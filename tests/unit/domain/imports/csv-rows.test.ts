@@ -14,7 +14,8 @@ import {
   unescapeCell,
   type CsvRecord,
 } from '../../../../src/domain/imports/csv-rows.ts'
-import type { ExportedPost } from '../../../../src/domain/imports/imports.ts'
+import type { ExportedPost, ExportedSegment } from '../../../../src/domain/imports/imports.ts'
+import { UNSUPPORTED_POLICIES } from '../../../../src/domain/posts/post.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 
 const anyText = fc.oneof(
@@ -33,15 +34,28 @@ const anyMedia = fc.array(
   ),
   { maxLength: 3 },
 )
-const anyOverride = fc.oneof(
-  fc.record({ text: anyText }),
-  fc.record({ mediaItems: anyMedia }),
-  fc.record({ text: anyText, mediaItems: anyMedia }),
+const anySegment = fc.record(
+  {
+    text: fc.oneof(anyText, fc.constantFrom('---', 'a\n---\nb', '[1/2] a', '[{', '[]', '""')),
+    mediaItems: anyMedia.filter((items) => items.length > 0),
+  },
+  { requiredKeys: ['text'] },
 )
+const anyFurther = {
+  segments: fc.array(anySegment, { maxLength: 3 }),
+  firstComment: anyText,
+  onUnsupported: fc.constantFrom(...UNSUPPORTED_POLICIES),
+}
+const anyOverride = fc
+  .record({ text: anyText, mediaItems: anyMedia, ...anyFurther }, { requiredKeys: [] })
+  .filter((override) => Object.keys(override).length > 0)
 const anyId = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 24, maxLength: 24 })
 const anyPost = fc.record(
   {
-    content: fc.record({ text: anyText, mediaItems: anyMedia }),
+    content: fc.record(
+      { text: anyText, mediaItems: anyMedia, ...anyFurther },
+      { requiredKeys: ['text', 'mediaItems'] },
+    ),
     selectedPlatforms: fc.subarray([...PLATFORMS]),
     selectedAccounts: fc.uniqueArray(anyId, { minLength: 1, maxLength: 3 }),
     platformSpecificContent: fc
@@ -55,10 +69,11 @@ const anyPost = fc.record(
   { requiredKeys: ['content', 'selectedPlatforms', 'scheduledAt', 'timezone', 'status'] },
 ) as fc.Arbitrary<ExportedPost>
 
-/** An absent time and none mean the same, and so do absent media and none. */
+/** An absent time and none mean the same, and so do absent media, threads and comments and none. */
 function withoutEmpty({ scheduledAt, content, ...post }: ExportedPost) {
-  const { text, mediaItems } = content
-  return { ...post, content: mediaItems.length > 0 ? content : { text }, ...(scheduledAt !== null && { scheduledAt }) }
+  const { text, ...others } = content
+  const stated = Object.fromEntries(Object.entries(others).filter(([, part]) => part.length > 0))
+  return { ...post, content: { text, ...stated }, ...(scheduledAt !== null && { scheduledAt }) }
 }
 
 describe('the cells of a CSV file', () => {
@@ -127,11 +142,45 @@ describe('the cells of a CSV file', () => {
     })
   })
 
+  it('a cell has the further posts of a thread with lines between them', () => {
+    const { body, problems } = parseCsvRecord({
+      text: '[1/3] One',
+      platforms: 'bluesky',
+      segments: "'-2 degrees\r\n--- \r\n\r\n[3/3] Three\r\n---\r\n",
+      firstComment: 'Sources below',
+      onUnsupported: 'SKIPplatform',
+      segments_mastodon: '[]',
+      firstComment_mastodon: '""',
+    })
+    expect(problems).toEqual([])
+    expect(body).toMatchObject({
+      content: {
+        text: '[1/3] One',
+        segments: [{ text: '-2 degrees' }, { text: '[3/3] Three' }],
+        firstComment: 'Sources below',
+        onUnsupported: 'skipPlatform',
+      },
+      platformSpecificContent: { mastodon: { segments: [], firstComment: '' } },
+    })
+  })
+
+  it('an exported thread is a text that people can edit, and a list where it has files', () => {
+    const toThreadCell = (segments: ExportedSegment[]) =>
+      toCsvRecord({
+        ...{ content: { text: 'One', mediaItems: [], segments }, selectedPlatforms: ['bluesky'] },
+        ...{ scheduledAt: null, timezone: 'UTC', status: 'DRAFT' },
+      })['segments']
+    expect(toThreadCell([{ text: 'Two' }, { text: 'Three' }])).toBe('Two\n---\nThree')
+    const withFile = [{ text: 'Two', mediaItems: [{ storageKey: 'posts/a/1.png', mimeType: 'image/png' }] }]
+    expect(toThreadCell(withFile)).toBe(JSON.stringify(withFile))
+  })
+
   it.each([
     [{ media: 'sunrise; noon' }, 'media must have storage keys of uploads'],
     [{ media: '[{' }, 'media is not valid JSON'],
     [{ media_threads: 'a.txt' }, 'media_threads must have storage keys of uploads'],
     [{ accountContent: '{' }, 'accountContent is not valid JSON'],
+    [{ segments: '[{' }, 'segments is not valid JSON'],
     [{ accountContent: '['.repeat(5_000) + ']'.repeat(5_000) }, 'accountContent is nested more than 32 levels deep'],
     [{ media: `[${'1,'.repeat(10_000)}1]` }, 'media has more than 10000 values'],
     [{ media: String.raw`[{"altText": "\u0000"}]` }, 'media.0.altText contains NUL characters'],
@@ -160,6 +209,9 @@ describe('the cells of a CSV file', () => {
       message: 'media.2.altText must be a text.',
     })
     expect(toCell('platformSpecificContent.tumblr.text')).toMatchObject({ path: 'text_tumblr' })
+    expect(toCell('content.segments.1.mediaItems.0')).toMatchObject({ path: 'segments' })
+    expect(toCell('platformSpecificContent.tumblr.firstComment')).toMatchObject({ path: 'firstComment_tumblr' })
+    expect(toCell('content.onUnsupported')).toMatchObject({ path: 'onUnsupported' })
     expect(toCell('selectedPlatforms.0')).toMatchObject({ path: 'platforms' })
     expect(toCell('accountSpecificContent.a.text')).toMatchObject({ path: 'accountContent' })
     expect(toCell('timezone')).toMatchObject({ path: 'timezone', message: 'timezone must be a text.' })
@@ -179,6 +231,11 @@ describe('the header of a CSV file', () => {
     expect(toRecord(['bluesky', 'a', 'b', '', '', 'c'], header).problems).toMatchObject([
       { path: '', message: expect.stringContaining('Cell 3 of the row, "b", is in a column without a name') },
     ])
+  })
+
+  it('blanks and underscores in names do not count', () => {
+    const { columns } = readHeader(['text', 'Scheduled at', 'first_comment', 'On unsupported Tumblr'])
+    expect(columns).toEqual(['text', 'scheduledAt', 'firstComment', 'onUnsupported_tumblr'])
   })
 
   it('a header needs the text, and each column once', () => {

@@ -6,6 +6,7 @@ import {
   listCreatable,
   moveImport,
   NO_ROWS,
+  toContentText,
   toExportedPost,
   toPlannedStatus,
   type ImportMove,
@@ -74,4 +75,15 @@ describe('an exported post', () => {
     const keepsTime = status === 'SCHEDULED' || status === 'DRAFT'
     expect(exported.scheduledAt).toBe(keepsTime ? '2027-05-01T09:30:00.000Z' : null)
   })
+})
+
+it('posts with equal texts and different threads or comments are different contents', () => {
+  const toText = (more: object) => {
+    const content = { text: 'One', mediaItems: [], ...more }
+    return toContentText({ content, platformSpecificContent: {} }, { platform: 'bluesky' })
+  }
+  const thread = { segments: [{ text: 'Two', mediaItems: [] }] }
+  const texts = [{}, thread, { firstComment: 'Two' }, { ...thread, firstComment: 'Two' }].map(toText)
+  expect(new Set(texts).size).toBe(4)
+  expect(toText({ segments: [], firstComment: ' ' })).toBe(toText({}))
 })

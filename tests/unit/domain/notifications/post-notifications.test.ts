@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { derivePostEvents } from '../../../../src/domain/events/post-events.ts'
 import { addNotifications } from '../../../../src/domain/notifications/post-notifications.ts'
-import { accept, giveUp } from '../../../../src/domain/posts/delivery-moves.ts'
+import { accept, defer, giveUp, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { cancel, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post } from '../../../../src/domain/posts/post.ts'
@@ -44,4 +44,60 @@ it('the notification of a published post repeats what the platform has left out'
 
 it('a cancel has no notification', () => {
   expect(notify(buildPost(), cancel())).toEqual([['post.cancelled', undefined]])
+})
+
+describe('a thread with a first comment', () => {
+  const content = { text: 'One', mediaItems: [], segments: [{ text: 'Two', mediaItems: [] }], firstComment: 'Below' }
+  const published = (index: number) =>
+    accept('bluesky', { platformPostId: `${index}`, platformPostUrl: 'https://bsky.test/1' }, index)
+  const REFUSED = failure('permission', 'The login lacks a permission.')
+  const at = (part: number) => ({ round: 0, attempt: 0, part })
+
+  /** Returns the notifications of the last of these moves. */
+  function notifyOfLast(...moves: Move[]) {
+    const posts = moves.reduce(
+      (all, move) => [...all, move(all.at(-1)!, T0)],
+      [buildPost({ content, chosen: [{ platform: 'bluesky', accountId: 'a' }] })],
+    )
+    const events = addNotifications(derivePostEvents(posts.at(-2)!, posts.at(-1)!, T0), posts.at(-1)!)
+    return events.flatMap(({ notification }) => notification ?? [])
+  }
+
+  it.each([
+    [0, 'post 1 of the thread: The platform is down. None of the 2 posts is published. You can retry the post.'],
+    [
+      1,
+      'post 2 of the thread: The platform is down. 1 of 2 posts of the thread is published. Retry the post to publish the rest.',
+    ],
+  ])('that fails after %i posts says at which post, and what is published', (count, end) => {
+    const moves = [published(0)].slice(0, count)
+    const [failed] = notifyOfLast(...moves, refuse('bluesky', failure('transient', 'The platform is down.'), at(count)))
+    expect(failed).toMatchObject({ type: 'error', message: `Posting “One” on Bluesky failed at ${end}` })
+  })
+
+  it.each([
+    ['transient', 'Retry the post to publish only the comment'],
+    ['unauthorized', 'Reconnect the account in settings, then retry the post'],
+    ['validation', 'Write the comment on the platform'],
+    ['OUTCOME_UNKNOWN', 'Check the platform, and retry the post only if the comment is not there'],
+  ] as const)('whose comment fails with %s is reported once, as a warning with the next step', (code, step) => {
+    const refused = refuse('bluesky', failure(code, 'The platform refused it.'), at(2))
+    expect(notifyOfLast(published(0), published(1), refused)).toMatchObject([
+      {
+        type: 'warning',
+        dedupeKey: expect.stringContaining('post-published:'),
+        message: `Your post “One” is published on Bluesky, but its first comment failed: The platform refused it. ${step}.`,
+        options: { link: 'https://bsky.test/1' },
+      },
+    ])
+  })
+
+  it('whose comment the user cancels is published', () => {
+    const [notified] = notifyOfLast(
+      ...[published(0), published(1)],
+      defer('bluesky', REFUSED, at(2), { at: T0, countsAsTry: true }),
+      cancel(['a']),
+    )
+    expect(notified).toMatchObject({ type: 'success' })
+  })
 })

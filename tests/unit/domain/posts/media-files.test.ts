@@ -167,6 +167,20 @@ it('the type of the file replaces the declared one everywhere in a post, within 
   })
 })
 
+it('the files of a thread get their real types as well', () => {
+  const webp = { ...item, mimeType: 'image/webp' }
+  const files = new Map([[item.storageKey, readable({ mimeType: 'image/webp' })]])
+  const thread = (one: typeof item) => ({ segments: [{ text: 'b', mediaItems: [one] }] })
+  const post = {
+    content: { text: 'a', mediaItems: [], ...thread(item) },
+    platformSpecificContent: { bluesky: thread(item) },
+  }
+  expect(correctTypes(post, files)).toEqual({
+    content: { text: 'a', mediaItems: [], ...thread(webp) },
+    platformSpecificContent: { bluesky: thread(webp) },
+  })
+})
+
 it.each(['cat.png', 'a ” is. b', '“” ', 'line\nend.png'])(
   'the reason of a file named %j is shown without its name',
   (name) => {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import {
   accept,
   defer,
+  giveUp,
   markAbsent,
   markDeleted,
   markUnknown,
@@ -11,7 +12,7 @@ import {
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { createDelivery, findOutdatedHandles } from '../../../../src/domain/posts/post-entries.ts'
 import { edit, retry, type PostChange } from '../../../../src/domain/posts/post-moves.ts'
-import type { Post } from '../../../../src/domain/posts/post.ts'
+import type { Move, Post } from '../../../../src/domain/posts/post.ts'
 import { createFirstEvent, deriveEvents, sortByTime } from '../../../../src/domain/posts/timeline.ts'
 import { after, buildPost, buildClaim, T0 } from '../../../support/posts.ts'
 
@@ -99,6 +100,48 @@ it.each([
   const draft = buildPost({ draft: true })
   const edited = edit(change as PostChange)(draft, T0)
   expect(deriveEvents(draft, edited, T0)).toEqual([{ at: T0, type: 'edit' }])
+})
+
+it('the events of a post with several parts name the part, and each published part is an event', () => {
+  const content = { text: 'One', mediaItems: [], segments: [{ text: 'Two', mediaItems: [] }], firstComment: 'Below' }
+  const published = { platformPostId: '1', platformPostUrl: 'http://p/1' }
+  const moves: Move[] = [
+    (post) => buildClaim(post, 'bluesky', T0)(post, T0),
+    accept('bluesky', published, 0),
+    accept('bluesky', published, 1),
+    markUnknown('bluesky', REASON, { round: 0, attempt: 0, part: 2 }),
+    giveUp('bluesky', REASON, 0),
+    retry(),
+    accept('bluesky', published, 2),
+  ]
+  let post = buildPost({ content })
+  const events = moves.flatMap((move) => {
+    const [before, moved] = [post, move(post, T0)]
+    post = moved
+    return deriveEvents(before, moved, T0)
+  })
+  expect(events.map(({ type, result, status, part, attempt }) => [type, result ?? status, part, attempt])).toEqual([
+    ['attempt', undefined, 1, 1],
+    ['transition', 'PROCESSING', undefined, undefined],
+    ['outcome', 'accepted', 1, 1],
+    ['outcome', 'accepted', 2, 0],
+    ['outcome', 'unknown', 3, 0],
+    ['outcome', 'unknown', 3, 0],
+    ['transition', 'COMPLETED', undefined, undefined],
+    ['retry', undefined, undefined, 0],
+    ['transition', 'PROCESSING', undefined, undefined],
+    ['outcome', 'accepted', 3, 0],
+    ['transition', 'COMPLETED', undefined, undefined],
+  ])
+  expect(events[5]).toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+})
+
+it('a part that is accepted after its delivery has failed is an event, and the entry stays failed', () => {
+  const content = { text: 'One', mediaItems: [], segments: [{ text: 'Two', mediaItems: [] }] }
+  const failed = giveUp('bluesky', REASON, 0)(buildPost({ content }), T0)
+  const accepted = accept('bluesky', { platformPostId: '1', platformPostUrl: 'http://p/1' }, 0)(failed, T0)
+  expect(deriveEvents(failed, accepted, T0)).toMatchObject([{ type: 'outcome', result: 'accepted', part: 1 }])
+  expect(accepted.platformStatuses[0]!.status).toBe('failed')
 })
 
 it('events are sorted by time, and equal times keep their order', () => {
