@@ -1,6 +1,4 @@
 import type { Platform } from '../shared/platforms.ts'
-import type { Content, Segment } from './post.ts'
-import { countText, type PostingRules } from './posting-rules.ts'
 
 export const MASTODON_VISIBILITIES = ['public', 'unlisted', 'private'] as const
 export const BLUESKY_LABELS = ['sexual', 'nudity', 'porn', 'graphic-media'] as const
@@ -72,65 +70,4 @@ export function parseBlueskyPost(address: string): { author: string; key: string
 /** Returns the text whose length the platform limits: Mastodon counts the warning with it. */
 export function toMeasuredText(platform: Platform, text: string, { mastodon }: PlatformOptions = {}): string {
   return platform === 'mastodon' ? `${mastodon?.spoilerText ?? ''}${text}` : text
-}
-
-/** What is wrong with an option; `path` is below the options. */
-export interface OptionProblem {
-  path: string
-  code: string
-  message: string
-}
-
-/** Checks the options of a content on its platform, beyond their shape. */
-export function findOptionProblems(
-  platform: Platform,
-  { options = {}, ...content }: Pick<Content, 'options'> & Segment,
-  rules: PostingRules,
-): OptionProblem[] {
-  if (platform === 'mastodon') return findPollProblems(options.mastodon?.poll, content, rules)
-  if (platform === 'bluesky') return findBlueskyProblems(options.bluesky)
-  return []
-}
-
-function findPollProblems(poll: Poll | undefined, { text, mediaItems }: Segment, rules: PostingRules): OptionProblem[] {
-  if (!poll || !rules.poll) return []
-  const { options, optionLength, expiresIn } = rules.poll
-  const problem = (field: string, code: string, message: string) => ({ path: `mastodon.poll${field}`, code, message })
-  const problems: OptionProblem[] = []
-  if (mediaItems.length > 0) {
-    problems.push(problem('', 'POLL_WITH_MEDIA', 'Mastodon takes a poll or media in a post, not both. Remove one.'))
-  }
-  if (text.trim() === '') problems.push(problem('', 'TEXT_REQUIRED', 'A post with a poll needs a text'))
-  const { length } = poll.options
-  if (length < options.min || length > options.max) {
-    const message = `A poll has ${options.min} to ${options.max} options, and this one has ${length}`
-    problems.push(problem('.options', 'POLL_OPTIONS', message))
-  }
-  const texts = poll.options.map((option) => option.trim())
-  if (new Set(texts).size < length || texts.includes('')) {
-    problems.push(problem('.options', 'POLL_OPTIONS', 'The options of a poll must be different and not empty'))
-  }
-  if (texts.some((one) => countText(one, 'graphemes', optionLength + 1) > optionLength)) {
-    const message = `An option of a poll has at most ${optionLength} characters. Shorten it.`
-    problems.push(problem('.options', 'POLL_OPTION_TOO_LONG', message))
-  }
-  if (poll.expiresIn < expiresIn.min || poll.expiresIn > expiresIn.max) {
-    const message = `A poll runs for ${expiresIn.min} to ${expiresIn.max} seconds`
-    problems.push(problem('.expiresIn', 'POLL_TIME', message))
-  }
-  return problems
-}
-
-function findBlueskyProblems({ quoteUrl, replyGate = [] }: BlueskyOptions = {}): OptionProblem[] {
-  const problems: OptionProblem[] = []
-  if (quoteUrl !== undefined && !parseBlueskyPost(quoteUrl)) {
-    const message =
-      'quoteUrl must be the address of a Bluesky post, such as https://bsky.app/profile/name.bsky.social/post/3k2a'
-    problems.push({ path: 'bluesky.quoteUrl', code: 'URL_INVALID', message })
-  }
-  if (replyGate.length > 1 && replyGate.includes('nobody')) {
-    const message = 'replyGate is `nobody` or a list of the others, not both. Remove one.'
-    problems.push({ path: 'bluesky.replyGate', code: 'REPLY_GATE', message })
-  }
-  return problems
 }

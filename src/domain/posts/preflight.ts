@@ -22,7 +22,8 @@ import {
   type TextLimit,
   type TextUnit,
 } from './posting-rules.ts'
-import { findOptionProblems, toMeasuredText } from './options.ts'
+import { findOptionProblems } from './option-problems.ts'
+import { toMeasuredText } from './options.ts'
 import { findUnsupported, isLeftOut, toParts, type Part, type UnsupportedField } from './parts.ts'
 import type { Problem } from '../shared/service-error.ts'
 import type { ChosenAccount } from './targets.ts'

@@ -63,7 +63,7 @@ it('a removal is repeated after a lost answer, and removes all posts of a thread
   expect(await user.published('bluesky')).toEqual([])
 })
 
-it('a post of which nothing is published cannot be taken back', async () => {
+it('a post that is not published yet cannot be taken back', async () => {
   const user = await world.user()
   const scheduledAt = new Date(Date.now() + 3_600_000).toISOString()
   const postId = await user.post(['mastodon'], 'Later', { scheduledAt })
