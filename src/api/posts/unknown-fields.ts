@@ -27,6 +27,10 @@ const MOST_REPORTED = 20
 /** Below it, every unknown field is refused. */
 const OPTIONS = /(^|\.)options\./
 
+export function isUnknownOption({ path }: Problem): boolean {
+  return OPTIONS.test(path)
+}
+
 /**
  * Finds the fields of the request's body that the schema does not know, before validation drops them: with a misspelt `scheduledAt` a
  * post would be published immediately. What responses contain is known, so that clients can send back what they read.
@@ -34,7 +38,7 @@ const OPTIONS = /(^|\.)options\./
  */
 export function readUnknownFields(request: FastifyRequest, schema: TSchema): void {
   request.unknownFields = findUnknownFields([schema, ListedPost], request.body)
-  const options = request.unknownFields.filter(({ path }) => OPTIONS.test(path))
+  const options = request.unknownFields.filter(isUnknownOption)
   if (options.length > 0) throw validationFailed(options)
 }
 

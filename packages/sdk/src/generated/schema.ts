@@ -3091,6 +3091,7 @@ export interface components {
       | 'delivery.accepted'
       | 'delivery.failed'
       | 'delivery.unknown'
+      | 'delivery.deleted'
       | 'account.connected'
       | 'account.expiring'
       | 'account.expired'
@@ -3763,6 +3764,22 @@ export interface components {
         firstComment: 'reply' | 'comment' | 'none'
         /** @description Maximum length of a `comment` in characters; absent for the other forms */
         commentLength?: number
+      }
+      /** @description True when `takeBackPost` can remove published posts */
+      removable: boolean
+      /** @description The limits of `options.<platform>.poll`; absent when posts have no polls */
+      poll?: {
+        options: {
+          min: number
+          max: number
+        }
+        /** @description Maximum length of an option in characters */
+        optionLength: number
+        /** @description Seconds */
+        expiresIn: {
+          min: number
+          max: number
+        }
       }
       /** @description What the platform accepts of the connected account; absent where no limit is known. Every limit applies */
       publications?: components['schemas']['PublicationQuota'][]
@@ -4729,6 +4746,7 @@ export interface components {
         | 'delivery.accepted'
         | 'delivery.failed'
         | 'delivery.unknown'
+        | 'delivery.deleted'
         | 'account.connected'
         | 'account.expiring'
         | 'account.expired'
