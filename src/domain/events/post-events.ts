@@ -56,10 +56,7 @@ function listPostTypes(before: Post | null, after: Post): EventType[] {
 
 /** Returns whether every account had the post before the last retry, which then is about first comments only. */
 function hasOnlyCommentsLeft({ dueAt, platformStatuses }: Post): boolean {
-  return platformStatuses.every(({ completedAt, parts }) => {
-    const publishedAt = parts?.at(-1)?.completedAt ?? completedAt
-    return completedAt !== null && publishedAt !== null && dueAt !== null && publishedAt < dueAt
-  })
+  return platformStatuses.every(({ completedAt }) => completedAt !== null && dueAt !== null && completedAt < dueAt)
 }
 
 function deriveDeliveryEvents(before: Post | null, after: Post, entry: PlatformStatus, at: Date): PostEvent[] {

@@ -129,7 +129,9 @@ export function accept(target: Target, published: Published, part = 0): Move {
         ...accepted,
         ...(isLast
           ? {
-              ...{ status: 'completed', ...toCauseFields(null), completedAt: now, metricsDueAt: now },
+              ...{ status: 'completed', ...toCauseFields(null), metricsDueAt: now },
+              // A retried comment leaves the time of the post.
+              completedAt: entry.completedAt ?? now,
               delivery: { ...delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null, outage: null },
             }
           : {

@@ -235,7 +235,13 @@ export function endWithFailure(
   const part = toParts(entry.platform, resolveContent(post, entry))[toPartIndex(entry)]
   if (part?.kind !== 'comment') return { status: 'failed', completedAt: entry.completedAt, ...cause }
   const comment: CommentStatus = { status: 'failed', ...cause }
-  return { status: 'completed', completedAt: now, metricsDueAt: now, comment, ...toCauseFields(null) }
+  return {
+    status: 'completed',
+    completedAt: entry.completedAt ?? now,
+    metricsDueAt: now,
+    comment,
+    ...toCauseFields(null),
+  }
 }
 
 /** Returns the post with one entry changed and its status recomputed. */
