@@ -56,7 +56,7 @@ it('a platform that lets no program delete posts says what to do, and warns once
   expect(warnings).toMatchObject([{ message: expect.stringContaining('Delete it in the Instagram app.') }])
 })
 
-it('a post of which nothing is published cannot be taken back', async () => {
+it('a post that no platform has published cannot be taken back', async () => {
   const ann = await world.caller()
   const refused = await createPost(ann, { bluesky: 'refused' })
   const { postId: scheduled } = (await ann.call('POST', '/', postBody({ scheduledAt: inAnHour() }))).body.data

@@ -21,7 +21,7 @@ const publish = (platform: 'bluesky' | 'instagram' | 'facebook', part = 0): Move
   accept(platform, { platformPostId: `${platform}-${part}`, platformPostUrl: `https://${platform}.test/${part}` }, part)
 const apply = (post: Post, ...moves: Move[]) => moves.reduce((current, move) => move(current, T0), post)
 const publishedPost = () => apply(buildPost(), publish('bluesky'))
-/** A thread of which only the first post is published. */
+/** A thread with only its first post published. */
 const failedThread = () =>
   apply(
     buildPost({ content: THREAD }),
@@ -86,7 +86,7 @@ describe('a request to take a post back', () => {
     expect(listPendingRemovals(requested).map(({ accountId }) => accountId)).toEqual(['b'])
   })
 
-  it('is refused for a post of which nothing is published', () => {
+  it('is refused for a post that no platform has published', () => {
     expect(() => requestAt(buildPost(), T0)).toThrow(expect.objectContaining({ code: 'NOTHING_PUBLISHED' }))
     expect(() => requestRemoval('user', ['other'])(publishedPost(), T0)).toThrow(
       expect.objectContaining({ code: 'NOTHING_PUBLISHED' }),
