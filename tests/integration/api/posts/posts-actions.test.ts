@@ -346,6 +346,7 @@ describe('the OpenAPI document of the post routes', () => {
     expect(routes.map(({ path }) => path).toSorted()).toEqual([
       'delete /api/posts/media/{mediaId}',
       'delete /api/posts/{postId}',
+      'delete /api/posts/{postId}/published',
       'get /api/posts',
       'get /api/posts/calendar',
       'get /api/posts/counts',
