@@ -50,6 +50,7 @@ export function presentPost(post: Post): PostView {
     status: post.status,
     platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
     correlationId: post.correlationId,
+    ...(post.allowanceMovedTo !== undefined && { replacedBy: post.allowanceMovedTo }),
     metadata: { source: post.metadata.source, client: post.metadata.client },
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),

@@ -3372,6 +3372,8 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
+      /** @description Id of the duplicate that took over the use of the allowance of a post without a success */
+      replacedBy?: string
       metadata: {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
@@ -3864,6 +3866,8 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
+      /** @description Id of the duplicate that took over the use of the allowance of a post without a success */
+      replacedBy?: string
       metadata: {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
