@@ -1,7 +1,8 @@
 import type { NewPost, PostChange } from '../../domain/posts/post-moves.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { Content, ContentOverride, MediaItem } from '../../domain/posts/post.ts'
+import type { Content, ContentOverride, LinkCard, LinkChoice, MediaItem } from '../../domain/posts/post.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
+import { isCardUrl } from '../../domain/posts/link.ts'
 import { describeTooLargeFile, MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
@@ -18,8 +19,11 @@ export interface SegmentInput {
   mediaItems?: MediaItemInput[]
 }
 
+type LinkInput = Exclude<LinkChoice, LinkCard> | (Omit<LinkCard, 'image'> & { image?: MediaItemInput })
+
 export interface ContentInput extends SegmentInput, Pick<Content, 'firstComment' | 'onUnsupported' | 'options'> {
   segments?: SegmentInput[]
+  link?: LinkInput
 }
 
 /** The fields that a client may set on a post; their shapes are already checked. */
@@ -195,12 +199,24 @@ export function findSelectionProblems({
 }
 
 function readContent(input: ContentInput, path: string, context: InputContext, problems: Problem[]): ContentOverride {
-  const { text, mediaItems, segments, firstComment, onUnsupported, options } = input
+  const { text, mediaItems, segments, firstComment, onUnsupported, options, link } = input
+  const readItem = (item: MediaItemInput, itemPath: string) => {
+    problems.push(...findMediaItemProblems(item, itemPath, context.userId))
+    return readMediaItem(item, context)
+  }
   const readMedia = (items: MediaItemInput[], base: string) =>
-    items.map((item, index) => {
-      problems.push(...findMediaItemProblems(item, `${base}.mediaItems.${index}`, context.userId))
-      return readMediaItem(item, context)
-    })
+    items.map((item, index) => readItem(item, `${base}.mediaItems.${index}`))
+  const readLink = (given: LinkInput, base: string): LinkChoice => {
+    problems.push(...findLinkProblems(given, base))
+    if (typeof given === 'string') return given
+    const { url, title, description, image } = given
+    return {
+      url,
+      ...(title !== undefined && { title: stripDirections(title) }),
+      ...(description !== undefined && { description: stripDirections(description) }),
+      ...(image && { image: readItem(image, `${base}.image`) }),
+    }
+  }
   return {
     ...(text !== undefined && { text }),
     ...(mediaItems && { mediaItems: readMedia(mediaItems, path) }),
@@ -213,7 +229,22 @@ function readContent(input: ContentInput, path: string, context: InputContext, p
     ...(firstComment !== undefined && { firstComment }),
     ...(onUnsupported !== undefined && { onUnsupported }),
     ...(options && { options }),
+    ...(link !== undefined && { link: readLink(link, `${path}.link`) }),
   }
+}
+
+function findLinkProblems(link: LinkInput, path: string): Problem[] {
+  if (typeof link === 'string') return []
+  const problems: Problem[] = []
+  if (!isCardUrl(link.url)) {
+    const message = 'The link must be a web address, such as https://example.com/article.'
+    problems.push({ path: `${path}.url`, code: 'URL_INVALID', message })
+  }
+  if (link.image && toMediaKind(link.image.mimeType) === 'video') {
+    const message = 'The image of a link cannot be a video. Use an image.'
+    problems.push({ path: `${path}.image.mimeType`, code: 'MEDIA_TYPE', message })
+  }
+  return problems
 }
 
 function findMediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {

@@ -45,6 +45,7 @@ const MAX_LISTED_USES = 20
 const MEDIA_PATHS = ['content', ...PLATFORMS.map((name) => `platformSpecificContent.${name}`)].flatMap((path) => [
   `${path}.mediaItems`,
   `${path}.segments.mediaItems`,
+  `${path}.link.image`,
 ])
 
 /** Stores posts. Stored posts change only through `transition`. Each change stores its events with the post, for the relay to the feed. */

@@ -8,6 +8,7 @@ import { IfMatchHeader } from '../../shared/etags.ts'
 import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { mediaItemFields } from './fields.ts'
+import { linkSchema } from './link.ts'
 import { Options } from './options.ts'
 
 /** Groups that a post names. */
@@ -50,6 +51,7 @@ const contentFields = {
     }),
   ),
   options: Type.Optional(Options),
+  link: Type.Optional(linkSchema(MediaItemInput, 'LinkCardInput')),
 }
 
 const OverrideInput = Type.Object({ text: Type.Optional(textInput), ...contentFields }, { title: 'OverrideInput' })
