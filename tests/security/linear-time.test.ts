@@ -304,7 +304,7 @@ const MODULES: {
   {
     file: 'src/platforms/facebook/links.ts',
     module: facebookLinks,
-    calls: { findPreviewLink: facebookLinks.findPreviewLink },
+    calls: { findPreviewLink: (given: string) => facebookLinks.findPreviewLink({ content: content(given) }) },
   },
   {
     file: 'src/platforms/shared/text-difference.ts',

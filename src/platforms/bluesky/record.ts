@@ -3,6 +3,7 @@ import type { Facet } from '@atproto/api'
 import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import type { BlueskyOptions } from '../../domain/posts/options.ts'
 import type { Segment } from '../../domain/posts/post.ts'
+import type { Card } from './cards.ts'
 import type { BlobRef, StoredRecord } from './responses.ts'
 
 export const POST_COLLECTION = 'app.bsky.feed.post'
@@ -42,7 +43,12 @@ interface QuoteWithMediaEmbed {
   media: MediaEmbed
 }
 
-type MediaEmbed = ImagesEmbed | VideoEmbed
+type MediaEmbed = ImagesEmbed | VideoEmbed | CardEmbed
+
+interface CardEmbed {
+  $type: 'app.bsky.embed.external'
+  external: { uri: string; title: string; description: string; thumb?: BlobRef }
+}
 
 interface VideoEmbed {
   $type: 'app.bsky.embed.video'
@@ -82,15 +88,18 @@ interface RecordParts {
   reply: ReplyRef | null
   /** The quoted post. */
   quote: StrongRef | null
+  /** The card of a link; posts with files have none. */
+  card: Card | null
   options: BlueskyOptions | undefined
 }
 
 /** Builds the record of a post. Equal arguments give an equal record, so that writing it again changes nothing. */
 export function buildRecord(
   content: Segment,
-  { createdAt, facets, files, reply, quote, options: { languages = [], labels = [] } = {} }: RecordParts,
+  { createdAt, facets, files, reply, quote, card, options: { languages = [], labels = [] } = {} }: RecordParts,
 ): PostRecord {
-  const embed = toEmbed(content, files, quote)
+  const media = files.length > 0 ? toMediaEmbed(content, files) : card ? toCardEmbed(card) : undefined
+  const embed = toEmbed(media, quote)
   return {
     $type: POST_COLLECTION,
     text: content.text,
@@ -105,11 +114,14 @@ export function buildRecord(
   }
 }
 
-function toEmbed(content: Segment, files: UploadedFile[], quote: StrongRef | null): PostRecord['embed'] {
-  const media = files.length > 0 ? toMediaEmbed(content, files) : undefined
+function toEmbed(media: MediaEmbed | undefined, quote: StrongRef | null): PostRecord['embed'] {
   if (!quote) return media
   const record: QuoteEmbed = { $type: 'app.bsky.embed.record', record: quote }
   return media ? { $type: 'app.bsky.embed.recordWithMedia', record, media } : record
+}
+
+function toCardEmbed({ thumb, ...texts }: Card): CardEmbed {
+  return { $type: 'app.bsky.embed.external', external: { ...texts, ...(thumb?.blob && { thumb: thumb.blob }) } }
 }
 
 /** Builds the embed of images or a video. A video is the only media of its post. */

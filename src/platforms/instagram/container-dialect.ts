@@ -21,7 +21,7 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
   textField: 'caption',
   toProfileUrl: (handle) => `https://www.instagram.com/${handle}/`,
 
-  toSingleFields: ({ text }, media) => ({
+  toSingleFields: ({ content: { text } }, media) => ({
     ...(media && toFileFields(media)),
     // A single image has no media type, and a single video is a Reel.
     ...(media && isVideo(media) && { media_type: 'REELS' }),

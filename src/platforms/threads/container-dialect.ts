@@ -27,8 +27,11 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
   textField: 'text',
   toProfileUrl: (handle) => `https://www.threads.net/@${handle}`,
 
-  toSingleFields: ({ text }, media) =>
-    media ? { ...toMediaFields(media), ...toTextFields(text) } : { media_type: 'TEXT', text },
+  toSingleFields: ({ content: { text }, link }, media) => {
+    if (media) return { ...toMediaFields(media), ...toTextFields(text) }
+    // Threads makes a card of the first link in the text by itself.
+    return { media_type: 'TEXT', text, link_attachment: typeof link === 'object' ? link.url : undefined }
+  },
   toChildFields: (media) => ({ ...toMediaFields(media), is_carousel_item: 'true' }),
   toCarouselFields: ({ text }) => ({ media_type: 'CAROUSEL', ...toTextFields(text) }),
 

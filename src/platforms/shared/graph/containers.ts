@@ -21,7 +21,7 @@ export interface ContainerStatus {
 export interface ContainerDialect {
   /** The last path segment below the account. */
   createPath: string
-  toSingleFields(content: Content, media: PulledItem | undefined): GraphParams
+  toSingleFields(post: Pick<OutgoingPost, 'content' | 'link'>, media: PulledItem | undefined): GraphParams
   toChildFields(media: PulledItem): GraphParams
   toCarouselFields(content: Content): GraphParams
   statusFields: string
@@ -134,12 +134,12 @@ export function createContainers({ api, containerApi, dialect, media, processing
   }
 
   async function createWhole(run: Preparation) {
-    const { account, checkpoints, options } = run
-    const { content } = run.post
+    const { post, account, checkpoints, options } = run
+    const { content } = post
     const fields =
       content.mediaItems.length > 1
         ? { ...dialect.toCarouselFields(content), children: (await createChildren(run)).join(',') }
-        : dialect.toSingleFields(content, (await resolveItems(content.mediaItems, options))[0])
+        : dialect.toSingleFields(post, (await resolveItems(content.mediaItems, options))[0])
     const id = await createContainer(fields, account, options)
     await save(checkpoints, WHOLE_POST, { id, createdAt: Date.now() })
     await waitUntilReady(id, run)
