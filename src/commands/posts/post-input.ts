@@ -11,8 +11,11 @@ import { stripDirections } from '../../domain/shared/text.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { parseInstant, findTimezoneProblem } from '../../domain/shared/timezones.ts'
 
-/** A media item as clients send it; the service adds its address. */
-export type MediaItemInput = Omit<MediaItem, 'storageUrl'>
+/** A media item as clients send it, by its key or by the address of a file that this service fetches (`storeSources`). */
+export interface MediaItemInput extends Omit<MediaItem, 'storageUrl' | 'storageKey'> {
+  storageKey?: string
+  sourceUrl?: string
+}
 
 export interface SegmentInput {
   text?: string
@@ -248,11 +251,8 @@ function findLinkProblems(link: LinkInput, path: string): Problem[] {
 }
 
 function findMediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {
-  const problems: Problem[] = []
-  if (!isOwnMediaKey(userId, item.storageKey)) {
-    const message = 'The file does not belong to this account. Upload it again and use the storageKey of that upload.'
-    problems.push({ path: `${path}.storageKey`, code: 'STORAGE_KEY_INVALID', message })
-  }
+  const problem = findAddressProblem(item, path, userId)
+  const problems = problem ? [problem] : []
   const max = MAX_UPLOAD_BYTES[toMediaKind(item.mimeType)]
   if (item.sizeBytes !== undefined && item.sizeBytes > max) {
     problems.push({
@@ -264,12 +264,32 @@ function findMediaItemProblems(item: MediaItemInput, path: string, userId: strin
   return problems
 }
 
-/** Copies field by field, so that no other part of a request reaches the record. */
+/** A media item has either a key or an address. */
+function findAddressProblem({ storageKey, sourceUrl }: MediaItemInput, path: string, userId: string): Problem | null {
+  if (sourceUrl === undefined) {
+    if (storageKey === undefined) {
+      const message = `${path}.storageKey is missing. Add it, or the address of the file as sourceUrl.`
+      return { path: `${path}.storageKey`, code: 'REQUIRED', message }
+    }
+    if (isOwnMediaKey(userId, storageKey)) return null
+    const message = 'The file does not belong to this account. Upload it again and use the storageKey of that upload.'
+    return { path: `${path}.storageKey`, code: 'STORAGE_KEY_INVALID', message }
+  }
+  if (storageKey === undefined && isCardUrl(sourceUrl)) return null
+  const message =
+    storageKey === undefined
+      ? 'sourceUrl must be a web address, such as https://example.com/picture.jpg.'
+      : 'A media item has a storageKey or a sourceUrl, not both. Remove one.'
+  return { path: `${path}.sourceUrl`, code: 'URL_INVALID', message }
+}
+
+/** Copies field by field, so that no other part of a request reaches the record. A file that is not fetched has its address as key. */
 function readMediaItem(item: MediaItemInput, { publicUrl }: InputContext): MediaItem {
-  const { storageKey, originalFilename, sizeBytes, width, height, duration, altText } = item
+  const { sourceUrl = '', originalFilename, sizeBytes, width, height, duration, altText } = item
+  const { storageKey = sourceUrl } = item
   return {
     storageKey,
-    storageUrl: publicUrl(storageKey),
+    storageUrl: storageKey === sourceUrl ? sourceUrl : publicUrl(storageKey),
     mimeType: item.mimeType === 'image/jpg' ? 'image/jpeg' : item.mimeType,
     ...(originalFilename === undefined ? {} : { originalFilename: stripDirections(originalFilename) }),
     ...(sizeBytes === undefined ? {} : { sizeBytes }),

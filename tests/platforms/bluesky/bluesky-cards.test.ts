@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
+import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { closeServer, listenOnLoopback } from '../../../sandbox/platforms/listen.ts'
 import type { LinkChoice, Published } from '../../../src/domain/posts/post.ts'
@@ -111,8 +112,9 @@ describe('a card', () => {
 
   it('an image above a megabyte becomes a thumb below it', async () => {
     const noise = { type: 'gaussian' as const, mean: 128, sigma: 60 }
-    const { default: sharp } = await import('sharp')
-    image = await bytesOf(sharp({ create: { width: 1_100, height: 1_100, channels: 3, noise } }).png())
+    image = await bytesOf(
+      sharp({ create: { width: 1_100, height: 1_100, channels: 3, background: 'teal', noise } }).png(),
+    )
     expect(image.length).toBeGreaterThan(1_000_000)
     const { external } = (await embedOf(await publish(newLinkPost(`Noise ${article()}`))))!
     expect(external!.thumb).toMatchObject({ mimeType: 'image/jpeg' })

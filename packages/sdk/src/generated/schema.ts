@@ -523,6 +523,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/posts/link-preview': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Preview the card of a link
+     * @description Reads the page as it is now. A post reads it again shortly before its time.
+     */
+    get: operations['previewLink']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/posts/counts': {
     parameters: {
       query?: never
@@ -2579,6 +2599,15 @@ export interface components {
         count: number
       }
     }
+    BlueskyOptions: {
+      languages?: string[]
+      /** @description Content warnings */
+      labels?: ('sexual' | 'nudity' | 'porn' | 'graphic-media')[]
+      /** @description Who may reply: `nobody`, or any of the others; everyone without it */
+      replyGate?: ('nobody' | 'mentioned' | 'following' | 'followers')[]
+      /** @description The address of a Bluesky post to quote */
+      quoteUrl?: string
+    }
     Calendar: {
       /** @description In the order of their time */
       posts: components['schemas']['CalendarPost'][]
@@ -2734,6 +2763,32 @@ export interface components {
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
+        /**
+         * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+         * @example auto
+         * @example {
+         *       "url": "https://example.com/article",
+         *       "title": "How we built it"
+         *     }
+         */
+        link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -2998,6 +3053,8 @@ export interface components {
       | 'PAYLOAD_TOO_LARGE'
       | 'UNSUPPORTED_MEDIA_TYPE'
       | 'IDEMPOTENCY_MISMATCH'
+      | 'LINK_UNREADABLE'
+      | 'MEDIA_UNREADABLE'
       | 'UPGRADE_REQUIRED'
       | 'RATE_LIMITED'
       | 'HEADERS_TOO_LARGE'
@@ -3177,6 +3234,32 @@ export interface components {
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
+        /**
+         * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+         * @example auto
+         * @example {
+         *       "url": "https://example.com/article",
+         *       "title": "How we built it"
+         *     }
+         */
+        link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -3276,6 +3359,29 @@ export interface components {
         status: components['schemas']['PostStatus']
       }[]
     }
+    LinkCard: {
+      title?: string
+      /** @example https://example.com/article */
+      url: string
+      description?: string
+      image?: components['schemas']['MediaItem']
+    }
+    LinkCardInput: {
+      title?: string
+      /** @example https://example.com/article */
+      url: string
+      description?: string
+      image?: components['schemas']['MediaItemInput']
+    }
+    /** @enum {string} */
+    LinkMode: 'auto' | 'none'
+    LinkPreview: {
+      title: string
+      /** @description The address after redirects */
+      url: string
+      description: string | null
+      imageUrl: string | null
+    }
     /** @description `analytics` is present with `include=metrics`. */
     ListedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
@@ -3346,6 +3452,20 @@ export interface components {
       email: string
       password: string
     }
+    MastodonOptions: {
+      /**
+       * @description By default that of the account
+       * @enum {string}
+       */
+      visibility?: 'public' | 'unlisted' | 'private'
+      /** @description A content warning behind which the text is hidden */
+      spoilerText?: string
+      /** @description Hides the media */
+      sensitive?: boolean
+      /** @example en */
+      language?: string
+      poll?: components['schemas']['Poll']
+    }
     MediaItem: {
       /**
        * @description The key that the media upload returned. It must start with your own prefix.
@@ -3379,7 +3499,7 @@ export interface components {
        * @description The key that the media upload returned. It must start with your own prefix.
        * @example posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg
        */
-      storageKey: string
+      storageKey?: string
       /**
        * @description Allowed values: image/png, image/jpeg, image/jpg, image/webp, video/mp4, video/quicktime
        * @example image/jpeg
@@ -3399,6 +3519,11 @@ export interface components {
        * @example The sun rises over a harbour
        */
       altText?: string
+      /**
+       * @description The address of a public file, in place of `storageKey`. It is fetched and stored when the post is stored: an image up to 10 MB, a video up to 20 MB. Upload larger videos.
+       * @example https://example.com/picture.jpg
+       */
+      sourceUrl?: string
     }
     MediaLimits: {
       max: number
@@ -3570,6 +3695,32 @@ export interface components {
       text?: string
       /** @description At most 20; each platform has its own, lower limit */
       mediaItems?: components['schemas']['MediaItemInput'][]
+      /**
+       * @description Further posts of a thread, each a reply to the one before; at most 25
+       * @example [
+       *       {
+       *         "text": "Second post of the thread"
+       *       }
+       *     ]
+       */
+      segments?: components['schemas']['SegmentInput'][]
+      /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+      firstComment?: string
+      /**
+       * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+       * @enum {string}
+       */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
+      /**
+       * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+       * @example auto
+       * @example {
+       *       "url": "https://example.com/article",
+       *       "title": "How we built it"
+       *     }
+       */
+      link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
     }
     PaymentEvent: {
       /** @example evt_1Q */
@@ -3685,10 +3836,26 @@ export interface components {
       error: string | null
       errorCode: components['schemas']['FailureCode'] | null
       nextAttemptAt: string | null
+      /** @description The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first. */
+      parts?: components['schemas']['PostPart'][]
       attemptCount: number
       lastAttemptAt: string | null
       completedAt: string | null
       lastAnalyticsFetch: string | null
+    }
+    Poll: {
+      /**
+       * @example [
+       *       "Yes",
+       *       "No"
+       *     ]
+       */
+      options: string[]
+      /** @description Seconds from the publication on */
+      expiresIn: number
+      multiple?: boolean
+      /** @description Hides the counts until the poll ends */
+      hideTotals?: boolean
     }
     /** @description The post as it is now, unless it was deleted */
     Post: {
@@ -3773,10 +3940,40 @@ export interface components {
     PostContent: {
       text: string
       mediaItems: components['schemas']['MediaItem'][]
+      /** @description Further posts of the thread */
+      segments?: components['schemas']['PostSegment'][]
+      firstComment?: string
+      /** @enum {string} */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
+      /**
+       * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+       * @example auto
+       * @example {
+       *       "url": "https://example.com/article",
+       *       "title": "How we built it"
+       *     }
+       */
+      link?: components['schemas']['LinkMode'] | components['schemas']['LinkCard']
     }
     PostContentOverride: {
       text?: string
       mediaItems?: components['schemas']['MediaItem'][]
+      /** @description Further posts of the thread */
+      segments?: components['schemas']['PostSegment'][]
+      firstComment?: string
+      /** @enum {string} */
+      onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+      options?: components['schemas']['PostOptions']
+      /**
+       * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+       * @example auto
+       * @example {
+       *       "url": "https://example.com/article",
+       *       "title": "How we built it"
+       *     }
+       */
+      link?: components['schemas']['LinkMode'] | components['schemas']['LinkCard']
     }
     PostCounts: {
       timezone: string
@@ -3826,6 +4023,23 @@ export interface components {
       limit: number
       totalPages: number
     }
+    /** @description What the post has on one platform only; first posts of threads have polls and quotes */
+    PostOptions: {
+      mastodon?: components['schemas']['MastodonOptions']
+      bluesky?: components['schemas']['BlueskyOptions']
+      tumblr?: components['schemas']['TumblrOptions']
+    }
+    PostPart: {
+      /** @enum {string} */
+      kind: 'post' | 'comment'
+      status: components['schemas']['DeliveryStatus']
+      platformPostId: string | null
+      platformPostUrl: string | null
+      warning?: string
+      error: string | null
+      errorCode: components['schemas']['FailureCode'] | null
+      completedAt: string | null
+    }
     PostProgress: {
       postId: string
       status: components['schemas']['PostStatus']
@@ -3844,6 +4058,10 @@ export interface components {
         failed: number
         deleted: number
       }
+    }
+    PostSegment: {
+      text: string
+      mediaItems: components['schemas']['MediaItem'][]
     }
     /**
      * @description `web` when the request had an `Origin`
@@ -3949,6 +4167,32 @@ export interface components {
         text: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
+        /**
+         * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+         * @example auto
+         * @example {
+         *       "url": "https://example.com/article",
+         *       "title": "How we built it"
+         *     }
+         */
+        link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4014,6 +4258,12 @@ export interface components {
     RetryPost: {
       /** @description Retries only on these accounts */
       accounts?: string[]
+    }
+    SegmentInput: {
+      /** @example Good morning, everyone */
+      text?: string
+      /** @description At most 20; each platform has its own, lower limit */
+      mediaItems?: components['schemas']['MediaItemInput'][]
     }
     ServiceLevels: {
       /** Format: date-time */
@@ -4202,6 +4452,15 @@ export interface components {
         isShortened?: boolean
       }
     }
+    TumblrOptions: {
+      /** @description Tags besides the hashtags of the text */
+      tags?: string[]
+      /**
+       * Format: uri
+       * @description The source to credit
+       */
+      sourceUrl?: string
+    }
     UpdatedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
       postId: string
@@ -4232,6 +4491,32 @@ export interface components {
         text?: string
         /** @description At most 20; each platform has its own, lower limit */
         mediaItems?: components['schemas']['MediaItemInput'][]
+        /**
+         * @description Further posts of a thread, each a reply to the one before; at most 25
+         * @example [
+         *       {
+         *         "text": "Second post of the thread"
+         *       }
+         *     ]
+         */
+        segments?: components['schemas']['SegmentInput'][]
+        /** @description A comment or reply of yours below the published post. Its failure is no failure of the post. */
+        firstComment?: string
+        /**
+         * @description On platforms that publish no `segments` or no `firstComment`: `refuse` the post (the default), `join` the texts to one post, or `skipPlatform`
+         * @enum {string}
+         */
+        onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
+        options?: components['schemas']['PostOptions']
+        /**
+         * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+         * @example auto
+         * @example {
+         *       "url": "https://example.com/article",
+         *       "title": "How we built it"
+         *     }
+         */
+        link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4406,6 +4691,14 @@ export interface components {
           limit: number
           /** @description Number of media items */
           media: number
+          /** @description Further posts of a thread, and the first comment */
+          parts?: {
+            /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
+            length: number
+            limit: number
+            /** @description Number of media items */
+            media: number
+          }[]
         }
       }
       /** @description By id, of selected accounts and groups */
@@ -4416,6 +4709,14 @@ export interface components {
           limit: number
           /** @description Number of media items */
           media: number
+          /** @description Further posts of a thread, and the first comment */
+          parts?: {
+            /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
+            length: number
+            limit: number
+            /** @description Number of media items */
+            media: number
+          }[]
         }
       }
     }
@@ -4678,23 +4979,6 @@ export interface components {
         }
       }
     }
-    /** @description `IDEMPOTENCY_MISMATCH` */
-    IdempotencyMismatch: {
-      headers: {
-        'X-Request-Id': components['headers']['X-Request-Id']
-        RateLimit: components['headers']['RateLimit']
-        'RateLimit-Policy': components['headers']['RateLimit-Policy']
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error'] & {
-          /** @enum {string} */
-          code?: 'IDEMPOTENCY_MISMATCH'
-          /** @enum {integer} */
-          statusCode?: 422
-        }
-      }
-    }
     /** @description `IMPORT_STATE` */
     ImportState: {
       headers: {
@@ -4747,6 +5031,23 @@ export interface components {
         }
       }
     }
+    /** @description `LINK_UNREADABLE` */
+    LinkUnreadable: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'LINK_UNREADABLE'
+          /** @enum {integer} */
+          statusCode?: 422
+        }
+      }
+    }
     /** @description `MEDIA_IN_USE` */
     MediaInUse: {
       headers: {
@@ -4761,6 +5062,23 @@ export interface components {
           code?: 'MEDIA_IN_USE'
           /** @enum {integer} */
           statusCode?: 409
+        }
+      }
+    }
+    /** @description `MEDIA_UNREADABLE` */
+    MediaUnreadable: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'MEDIA_UNREADABLE'
+          /** @enum {integer} */
+          statusCode?: 422
         }
       }
     }
@@ -6797,7 +7115,23 @@ export interface operations {
       408: components['responses']['RequestTimeout']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
-      422: components['responses']['IdempotencyMismatch']
+      /** @description `IDEMPOTENCY_MISMATCH`, `MEDIA_UNREADABLE` */
+      422: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'IDEMPOTENCY_MISMATCH' | 'MEDIA_UNREADABLE'
+            /** @enum {integer} */
+            statusCode?: 422
+          }
+        }
+      }
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -6889,6 +7223,63 @@ export interface operations {
       408: components['responses']['RequestTimeout']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  previewLink: {
+    parameters: {
+      query: {
+        /**
+         * @description The address of a public page
+         * @example https://example.com/article
+         */
+        url: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['LinkPreview']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      422: components['responses']['LinkUnreadable']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -7210,6 +7601,7 @@ export interface operations {
       }
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      422: components['responses']['MediaUnreadable']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -7413,6 +7805,7 @@ export interface operations {
       }
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      422: components['responses']['MediaUnreadable']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
