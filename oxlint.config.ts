@@ -85,7 +85,7 @@ const FENCES: Fence[] = [
       billing: ['users'],
       captions: ['posts'],
       imports: ['accounts', 'posts'],
-      posts: ['accounts', 'events'],
+      posts: ['accounts', 'events', 'media'],
       users: ['notifications'],
     },
   },

@@ -111,7 +111,7 @@ const RECEIVER_CONNECTIONS = 1_000
 /** Connections to one server for the pages and files that users name. */
 const PAGE_CONNECTIONS = 16
 
-/** Creates a client for servers that users name, of which only beginnings are read (docs/design/security.md#servers-that-users-name). */
+/** Creates a client that reads the beginnings of what servers send that users name (docs/design/security.md#servers-that-users-name). */
 function createClientOfNamed(config: Config, limits: { connections: number; maxResponseBytes?: number }) {
   const { guard, isAllowed } = createPublicServers({
     configured: [],

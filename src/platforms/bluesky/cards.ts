@@ -8,6 +8,7 @@ import { PlatformError } from '../errors.ts'
 import { convertImage } from '../shared/image-files.ts'
 import type { PreparedImage } from '../shared/images.ts'
 import type { Images } from './images.ts'
+import type { Card } from './record.ts'
 import { readSaved } from './saved.ts'
 import { isRecent, type StoredUpload } from './uploads.ts'
 
@@ -17,18 +18,10 @@ interface CardDeps {
   images: Images
 }
 
-/** A card as the record of a post has it. */
-export interface Card {
-  uri: string
-  title: string
-  description: string
-  thumb?: StoredUpload
-}
-
 /** The checkpoint of the card of a post. */
 interface StoredCard {
   /** Absent where the post is published without one. */
-  card?: Card
+  card?: Omit<Card, 'thumb'> & { thumb?: StoredUpload }
   /** The image of the page, from which the thumb is made again once the server has deleted it. */
   imageUrl?: string
   /** A sentence for users about what the post lacks. */
@@ -125,7 +118,12 @@ export function createCards({ pages, images }: CardDeps) {
     prepare,
 
     /** Returns the prepared card; null when the post has none. */
-    find: (checkpoints: Checkpoints): Card | null => readSaved<StoredCard>(checkpoints, CARD)?.card ?? null,
+    find(checkpoints: Pick<Checkpoints, 'get'>): Card | null {
+      const { card } = readSaved<StoredCard>(checkpoints, CARD) ?? {}
+      if (!card) return null
+      const { thumb, ...texts } = card
+      return { ...texts, ...(thumb?.blob && { thumb: thumb.blob }) }
+    },
 
     /** Returns a sentence for users about what the post lacks; undefined when it lacks nothing. */
     findWarning: (checkpoints: Pick<Checkpoints, 'get'>): string | undefined =>

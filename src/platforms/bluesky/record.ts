@@ -3,7 +3,6 @@ import type { Facet } from '@atproto/api'
 import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import type { BlueskyOptions } from '../../domain/posts/options.ts'
 import type { Segment } from '../../domain/posts/post.ts'
-import type { Card } from './cards.ts'
 import type { BlobRef, StoredRecord } from './responses.ts'
 
 export const POST_COLLECTION = 'app.bsky.feed.post'
@@ -47,7 +46,7 @@ type MediaEmbed = ImagesEmbed | VideoEmbed | CardEmbed
 
 interface CardEmbed {
   $type: 'app.bsky.embed.external'
-  external: { uri: string; title: string; description: string; thumb?: BlobRef }
+  external: Card
 }
 
 interface VideoEmbed {
@@ -78,6 +77,14 @@ export interface PostRecord {
   embed?: MediaEmbed | QuoteEmbed | QuoteWithMediaEmbed
   langs?: string[]
   labels?: { $type: 'com.atproto.label.defs#selfLabels'; values: { val: string }[] }
+}
+
+/** The card of a link. */
+export interface Card {
+  uri: string
+  title: string
+  description: string
+  thumb?: BlobRef
 }
 
 /** What a record consists of besides its content. */
@@ -120,8 +127,8 @@ function toEmbed(media: MediaEmbed | undefined, quote: StrongRef | null): PostRe
   return media ? { $type: 'app.bsky.embed.recordWithMedia', record, media } : record
 }
 
-function toCardEmbed({ thumb, ...texts }: Card): CardEmbed {
-  return { $type: 'app.bsky.embed.external', external: { ...texts, ...(thumb?.blob && { thumb: thumb.blob }) } }
+function toCardEmbed(external: Card): CardEmbed {
+  return { $type: 'app.bsky.embed.external', external }
 }
 
 /** Builds the embed of images or a video. A video is the only media of its post. */

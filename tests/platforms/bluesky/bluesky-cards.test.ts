@@ -124,7 +124,7 @@ describe('a card', () => {
 
   it('the texts and the image that the author chose replace those of the page, which is not read then', async () => {
     const own = {
-      ...add((await bytesOf(picture(40, 20).png())) as Uint8Array<ArrayBuffer>, 'image/png'),
+      ...add(await bytesOf(picture(40, 20).png()), 'image/png'),
       altText: 'own',
     }
     const link = { url: article(), title: 'Mine', description: 'My words', image: own }
