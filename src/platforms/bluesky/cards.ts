@@ -59,16 +59,17 @@ export function createCards({ pages, images }: CardDeps) {
 
   /** Bluesky shows images, a video or a card. */
   function findLink({ link = 'auto', content }: OutgoingPost): LinkCard | null {
-    return content.mediaItems.length > 0 ? null : findCardLink(link, content.text)
+    const found = content.mediaItems.length > 0 ? null : findCardLink(link, content.text)
+    return pages || found?.title !== undefined ? found : null
   }
 
   async function create(run: Run): Promise<StoredCard> {
     const { url, title, description, image } = run.link
     let page: PageDescription | null = null
     let warning: string | undefined
-    if (title === undefined || description === undefined || !image) {
+    if (pages && (title === undefined || description === undefined || !image)) {
       try {
-        page = await describePage(run)
+        page = await pages.describe(url, toReading(run))
       } catch (error) {
         const problem = toProblem(error, run)
         if (title === undefined)
@@ -102,16 +103,12 @@ export function createCards({ pages, images }: CardDeps) {
   }
 
   /** Returns null when the card has no image. */
-  async function loadThumb({ imageUrl }: StoredCard, { link, account, brief }: Run): Promise<PreparedImage | null> {
-    if (link.image) return images.loadItem(link.image, THUMB_LIMITS, { signal: brief })
+  async function loadThumb({ imageUrl }: StoredCard, run: Run): Promise<PreparedImage | null> {
+    const { image } = run.link
+    if (image) return images.loadItem(image, THUMB_LIMITS, toReading(run))
     if (imageUrl === undefined || !pages) return null
-    const reading = { userId: account.userId ?? '', signal: brief }
+    const reading = toReading(run)
     return convertImage(await pages.readImage(imageUrl, reading), THUMB_LIMITS, reading)
-  }
-
-  async function describePage({ link, account, brief }: Run): Promise<PageDescription> {
-    if (!pages) throw new PageUnavailableError('was not read')
-    return pages.describe(link.url, { signal: brief, userId: account.userId ?? '' })
   }
 
   return {
@@ -138,6 +135,8 @@ export function createCards({ pages, images }: CardDeps) {
     },
   }
 }
+
+const toReading = ({ account, brief }: Run) => ({ userId: account.userId ?? '', signal: brief })
 
 /**
  * Returns why a page or an image is missing, as the end of a sentence.
