@@ -39,7 +39,7 @@ const DRAFT: Draft = {
 /** The post that the service makes of a draft. */
 function stored(draft: Draft): Schemas['Post'] {
   const { content, platformSpecificContent, accountSpecificContent } = toPost(draft, ACCOUNTS)
-  const shown = ({ storageKey, ...rest }: Schemas['MediaItemInput']) => ({
+  const shown = ({ storageKey = '', ...rest }: Schemas['MediaItemInput']) => ({
     storageKey,
     storageUrl: `https://media.example/${storageKey.split('/').pop()}`,
     ...rest,

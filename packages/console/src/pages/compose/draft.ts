@@ -5,7 +5,7 @@ type Schemas = components['schemas']
 type Account = Pick<Schemas['Account'], '_id' | 'platform'>
 
 /** A media item with the address that shows it. */
-export type DraftMedia = Schemas['MediaItemInput'] & { storageUrl: string }
+export type DraftMedia = Schemas['MediaItemInput'] & { storageKey: string; storageUrl: string }
 
 /** The content that differs for a platform or an account; an absent part is the same as for all. */
 export interface Variant {
