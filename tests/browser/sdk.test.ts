@@ -56,6 +56,7 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
     return client.posts.cancel((await client.posts.create(later)).postId)
   },
   'posts.retry': async ({ client, draft, refused }) => refused(client.posts.retry(await draft())),
+  'posts.takeBack': async ({ client, draft, refused }) => refused(client.posts.takeBack(await draft())),
   'posts.delete': async ({ client, draft }) => client.posts.delete(await draft()),
   'posts.duplicate': async ({ client, draft }) => client.posts.duplicate(await draft()),
   'posts.status': async ({ client, draft }) => client.posts.status(await draft()),

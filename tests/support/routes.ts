@@ -263,6 +263,8 @@ export const ROUTES: Record<string, RouteCase> = {
   'PUT /api/posts/:postId': postRoute(200, postBody),
   'PATCH /api/posts/:postId': postRoute(200, { content: { text: 'Good evening' }, timezone: 'Asia/Tokyo' }),
   'DELETE /api/posts/:postId': postRoute(200),
+  // Nothing of the post is published.
+  'DELETE /api/posts/:postId/published': postRoute(409),
   'POST /api/posts/:postId/retry': postRoute(400),
   'POST /api/posts/:postId/duplicate': postRoute(201),
   'POST /api/posts/:postId/cancel': postRoute(200),
@@ -421,7 +423,7 @@ const KEY_SCOPES: [RegExp, RouteScope][] = [
   [/^POST \/api\/posts(\/validate|\/media\/upload|\/:postId\/duplicate)?$/, 'posts:draft'],
   [/^(PUT|PATCH) \/api\/posts\/:postId$/, 'posts:draft'],
   [/^POST \/api\/posts\/:postId\/(retry|cancel)$/, 'posts:publish'],
-  [/^DELETE \/api\/posts\/(:postId|media\/:mediaId)$/, 'posts:publish'],
+  [/^DELETE \/api\/posts\/(:postId(\/published)?|media\/:mediaId)$/, 'posts:publish'],
   [/^GET \/api\/platform\/(find|limits|accounts)$/, 'accounts:read'],
   [/ \/api\/platform\/accounts\/:accountId/, 'accounts:write'],
   [/^GET \/api\/groups/, 'accounts:read'],

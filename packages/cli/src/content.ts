@@ -33,6 +33,7 @@ export interface ContentOptions {
   segment?: string[]
   firstComment?: string
   onUnsupported?: Policy
+  options?: string
   at?: string
 }
 
@@ -47,6 +48,10 @@ export const CONTENT_OPTIONS = [
   repeatedOption('--segment <text>', 'a further post of a thread'),
   new Option('--first-comment <text>', 'your comment below the published post'),
   new Option('--on-unsupported <policy>', 'on platforms without threads or first comments').choices(POLICIES),
+  new Option(
+    '--options <json>',
+    'what a platform has only, such as {"mastodon":{"visibility":"unlisted"}}; "@file" reads a file',
+  ),
 ]
 
 export const atOption = () =>
@@ -71,6 +76,7 @@ export async function readParts(
     ...(text === undefined ? {} : { text }),
     ...(media.length === 0 ? {} : { mediaItems: await uploadAll(run) }),
     ...toThread(run.options),
+    ...(run.options.options === undefined ? {} : { options: await readOptions(run.options.options) }),
   }
   return {
     ...(Object.keys(content).length === 0 ? {} : { content }),
@@ -86,6 +92,18 @@ export async function readParts(
 function toThread({ segment, firstComment, onUnsupported }: ContentOptions) {
   const segments = segment?.filter((text) => text !== '').map((text) => ({ text }))
   return withoutUndefined({ segments, firstComment, onUnsupported })
+}
+
+/** Returns the options of platforms from JSON, or from the file behind an `@`. The API checks their names and values. */
+async function readOptions(given: string): Promise<NonNullable<Override['options']>> {
+  const json = given.startsWith('@') ? await (await openFile(given.slice(1))).text() : given
+  try {
+    const options: unknown = JSON.parse(json)
+    if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
+  } catch {
+    // The error below names the option.
+  }
+  throw new CliError('--options is not a JSON object such as {"mastodon":{"visibility":"unlisted"}}.', EXIT.usage)
 }
 
 /** Returns the texts for platforms and accounts. */

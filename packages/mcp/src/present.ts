@@ -7,9 +7,9 @@ export function presentPost(post: Schemas['Post']) {
   const texts = Object.entries(post.platformSpecificContent).flatMap(([platform, override]) =>
     override?.text === undefined ? [] : [[platform, override.text]],
   )
-  const threads = Object.entries(post.platformSpecificContent)
-    .map(([platform, override]) => [platform, presentThread(override ?? {})] as const)
-    .filter(([, thread]) => Object.keys(thread).length > 0)
+  const further = Object.entries(post.platformSpecificContent)
+    .map(([platform, override]) => [platform, presentFurther(override ?? {})] as const)
+    .filter(([, others]) => Object.keys(others).length > 0)
   return {
     postId: post._id,
     etag: post.etag,
@@ -19,9 +19,9 @@ export function presentPost(post: Schemas['Post']) {
     createdAt: post.createdAt,
     client: post.metadata.client,
     text: post.content.text,
-    ...presentThread(post.content),
+    ...presentFurther(post.content),
     ...(texts.length > 0 ? { platformTexts: Object.fromEntries(texts) as Record<string, string> } : {}),
-    ...(threads.length > 0 ? { platformThreads: Object.fromEntries(threads) as Record<string, Thread> } : {}),
+    ...(further.length > 0 ? { platformContents: Object.fromEntries(further) as Record<string, Further> } : {}),
     ...(post.isShortened ? { isShortened: true } : {}),
     ...(post.groups ? { groups: post.groups.map(({ name }) => name) } : {}),
     mediaCount: post.content.mediaItems.length,
@@ -29,21 +29,23 @@ export function presentPost(post: Schemas['Post']) {
   }
 }
 
-type Thread = ReturnType<typeof presentThread>
+type Further = ReturnType<typeof presentFurther>
 
-/** Converts the parts of a content after its first post. */
-function presentThread({ segments, firstComment, onUnsupported }: Schemas['OverrideInput']) {
+/** Converts what a content has besides its text and media. */
+function presentFurther({ segments, firstComment, onUnsupported, options }: Schemas['OverrideInput']) {
   return {
     ...(segments ? { segments: segments.map(({ text }) => text ?? '') } : {}),
     ...(firstComment === undefined ? {} : { firstComment }),
     ...(onUnsupported === undefined ? {} : { onUnsupported }),
+    ...(options === undefined ? {} : { options }),
   }
 }
 
 export function presentDelivery(delivery: Schemas['PlatformStatus']) {
-  const { platform, accountId, accountName, nextAttemptAt, parts } = delivery
+  const { platform, accountId, accountName, nextAttemptAt, parts, removal } = delivery
   return {
     ...{ platform, accountId, accountName, ...presentOutcome(delivery), nextAttemptAt },
+    ...(removal ? { removal: { status: removal.status, error: removal.error } } : {}),
     ...(parts ? { parts: parts.map((part) => ({ kind: part.kind, ...presentOutcome(part) })) } : {}),
   }
 }

@@ -41,6 +41,8 @@ const NEXT_STEPS: Record<string, string> = {
   CAPTION_LIMIT_REACHED: 'Do not repeat the call. Write the text without this tool.',
   NOT_FOUND: 'Check the id with list_posts or list_accounts.',
   NO_FAILED_PLATFORMS: 'Nothing has failed, so there is nothing to retry. Read the post with get_post.',
+  NOTHING_PUBLISHED:
+    'Nothing is there to remove. Read the post with get_post; cancel_post stops a post that was not sent.',
   PRECONDITION_FAILED:
     '`post` is the post as it is now. Decide whether the change still fits, then repeat it with that etag.',
   POST_NOT_EDITABLE: READ_POST,

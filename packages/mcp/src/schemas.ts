@@ -103,6 +103,67 @@ const platformTexts = z
   } satisfies { [P in Platform]: unknown })
   .describe('Texts that replace `text` on single platforms, for example a shorter one')
 
+const VISIBILITIES = {
+  public: 'public',
+  unlisted: 'unlisted',
+  private: 'private',
+} as const satisfies { [V in NonNullable<Schemas['MastodonOptions']['visibility']>]: V }
+
+const LABELS = {
+  sexual: 'sexual',
+  nudity: 'nudity',
+  porn: 'porn',
+  'graphic-media': 'graphic-media',
+} as const satisfies { [L in NonNullable<Schemas['BlueskyOptions']['labels']>[number]]: L }
+
+const REPLY_GATES = {
+  nobody: 'nobody',
+  mentioned: 'mentioned',
+  following: 'following',
+  followers: 'followers',
+} as const satisfies { [G in NonNullable<Schemas['BlueskyOptions']['replyGate']>[number]]: G }
+
+const language = z.string().max(MAX_ID_LENGTH).describe('Such as en or pt-BR')
+
+const options = z
+  .strictObject({
+    mastodon: z
+      .strictObject({
+        visibility: z.enum(VISIBILITIES).optional(),
+        spoilerText: text.optional().describe('A content warning that hides the text'),
+        sensitive: z.boolean().optional().describe('Hides the media'),
+        language: language.optional(),
+        poll: z
+          .strictObject({
+            options: z.array(text),
+            expiresIn: z.int().describe('Seconds; get_limits has the limits of polls'),
+            multiple: z.boolean().optional(),
+            hideTotals: z.boolean().optional(),
+          })
+          .optional()
+          .describe('Only in a post without media'),
+      } satisfies Shape<'MastodonOptions'>)
+      .optional(),
+    bluesky: z
+      .strictObject({
+        languages: z.array(language).optional(),
+        labels: z.array(z.enum(LABELS)).optional().describe('Content warnings'),
+        replyGate: z.array(z.enum(REPLY_GATES)).optional().describe('Who may reply; everyone without it'),
+        quoteUrl: text.optional().describe('The address of a Bluesky post to quote'),
+      } satisfies Shape<'BlueskyOptions'>)
+      .optional(),
+    tumblr: z
+      .strictObject({
+        tags: z.array(text).optional().describe('Besides the hashtags of the text'),
+        sourceUrl: text.optional(),
+      } satisfies Shape<'TumblrOptions'>)
+      .optional(),
+  } satisfies Shape<'PostOptions'>)
+  .describe('What the post has on single platforms only. Replaces all options; an empty object removes them.')
+
+/** Every field of a schema of the API. */
+type Shape<Name extends keyof Schemas> = Record<keyof Schemas[Name], unknown>
+
 /** The parts of a post that an agent writes. */
 export const contentFields = {
   text: text.describe('The text of the post'),
@@ -118,6 +179,7 @@ export const contentFields = {
     .describe(
       'On platforms without threads or first comments (get_limits): refuse the post (the default), join the texts to one post, or skipPlatform',
     ),
+  options: options.optional(),
   platforms: z
     .array(platform)
     .max(Object.keys(PLATFORMS).length)
@@ -154,6 +216,7 @@ export interface PostContent {
   segments?: string[] | undefined
   firstComment?: string | undefined
   onUnsupported?: UnsupportedPolicy | undefined
+  options?: z.output<typeof options> | undefined
   platforms?: Platform[] | undefined
   accounts?: string[] | undefined
   groups?: string[] | undefined
@@ -175,12 +238,19 @@ export function toContentBody({ platforms, accounts, groups, platformTexts, ...t
   }
 }
 
-function toContent({ text, segments, firstComment, onUnsupported }: PostContent): Schemas['OverrideInput'] {
+function toContent({
+  text,
+  segments,
+  firstComment,
+  onUnsupported,
+  options: own,
+}: PostContent): Schemas['OverrideInput'] {
   return {
     ...(text === undefined ? {} : { text }),
     ...(segments ? { segments: segments.map((one) => ({ text: one })) } : {}),
     ...(firstComment === undefined ? {} : { firstComment }),
     ...(onUnsupported === undefined ? {} : { onUnsupported }),
+    ...(own ? { options: own as Schemas['PostOptions'] } : {}),
   }
 }
 

@@ -90,6 +90,10 @@ export function createClient(options: ClientOptions) {
       /** Sends a post again to the platforms that failed. */
       retry: (postId: string, body: Schemas['RetryPost'] = {}, call: CallOptions = {}) =>
         request('POST', '/api/posts/{postId}/retry', { path: { postId }, body, ...call }),
+      /** Removes the published post from its platforms, or only from some accounts. `removal` of each entry says how far it is. */
+      takeBack: (postId: string, query: { accounts?: string[] } = {}, call: CallOptions = {}) =>
+        request('DELETE', '/api/posts/{postId}/published', { path: { postId }, query, ...call }),
+      /** Deletes the post here; what is published stays. */
       delete: (postId: string, call: CallOptions = {}) =>
         request('DELETE', '/api/posts/{postId}', { path: { postId }, ...call }),
       /** Makes a draft with the content and the accounts of a post. */

@@ -1,6 +1,7 @@
 import { cancellationSignal, log } from '@temporalio/activity'
 import { failure } from '../../domain/posts/failure.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
+import { listFailedRemovals } from '../../domain/notifications/notifications.ts'
 import { failRemoval, listPendingRemovals, listPublishedIds, markRemoved } from '../../domain/posts/take-back.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { DAY } from '../../domain/shared/times.ts'
@@ -22,7 +23,7 @@ const MAX_AGE_MS = DAY
 
 /** The activity that removes published posts from their platforms. */
 export function createTakeBackActivities(context: Context) {
-  const { posts, clock } = context
+  const { posts, notifications, clock } = context
   const callAccount = createCallAccount(
     context,
     createCallLimiter({ start: CALLS_IN_FLIGHT, most: CALLS_IN_FLIGHT }, UNCOUNTED),
@@ -78,7 +79,11 @@ export function createTakeBackActivities(context: Context) {
           const post = await posts.find(postId, userId)
           // An entry whose removal was requested meanwhile is removed in the same run.
           const entry = post && listPendingRemovals(post).find((one) => !tried.has(toTarget(one)))
-          if (!entry) break
+          if (!entry) {
+            // The next run repeats what this one could not store.
+            for (const warning of post ? listFailedRemovals(post) : []) await notifications.insertOnce(warning)
+            break
+          }
           tried.add(toTarget(entry))
           const wait = await removeEntry(post, entry, signal)
           if (wait !== null) waitMs = Math.min(waitMs ?? wait, wait)

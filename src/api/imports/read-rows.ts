@@ -12,7 +12,7 @@ import { parseJson } from '../../domain/shared/json-text.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { createTurns } from '../../flow/turns.ts'
 import { ListedPost } from '../posts/schemas/list.ts'
-import { findUnknownFields } from '../posts/unknown-fields.ts'
+import { findUnknownFields, isUnknownOption } from '../posts/unknown-fields.ts'
 import { AUTHENTICATED_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { ImportRowInput } from './schema.ts'
 import { toProblems } from '../shared/validation-problems.ts'
@@ -187,7 +187,8 @@ function toRow(row: number, text: Uint8Array, { isStrict }: FileOptions, validat
     return { ...read, input: null, problems: error.errors }
   }
   const unknown = findUnknownFields([ImportRowInput, ListedPost], input)
-  if (isStrict && unknown.length > 0) return { ...read, input: null, problems: unknown }
+  const refused = isStrict ? unknown : unknown.filter(isUnknownOption)
+  if (refused.length > 0) return { ...read, input: null, problems: refused }
   read.warnings = unknown
   if (validate(input)) return { ...read, input: input as WholePostInput, problems: [] }
   const problems = toProblems(validate.errors ?? [], { subject: 'The row', max: MAX_ROW_PROBLEMS })

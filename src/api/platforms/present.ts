@@ -99,7 +99,7 @@ function assertWhole<T extends object>(value: T): T {
 /** @param uses the publications of accounts, by platform */
 export function presentLimits(rules: PlatformRules, uses: Map<Platform, PublicationUse[]>) {
   return mapPlatforms((platform) => {
-    const { text, uncertainAbove, parts, media, altText, thread } = rules[platform]
+    const { text, uncertainAbove, parts, media, altText, thread, removable, poll } = rules[platform]
     const publications = uses.get(platform)
     const presentKind = (kind: MediaKind) => {
       const { types, maxBytes, codecs, ...others } = media[kind]
@@ -117,6 +117,8 @@ export function presentLimits(rules: PlatformRules, uses: Map<Platform, Publicat
       media: { ...media, image: presentKind('image'), video: presentKind('video') },
       altText,
       thread,
+      removable,
+      ...(poll && { poll }),
       ...(publications && { publications: publications.map(presentUse) }),
     }
   })

@@ -211,6 +211,8 @@ const PublicationQuota = Type.Object(
 
 const TextLimit = Type.Object({ unit: Type.String(), max: Type.Integer(), linkLength: Type.Optional(Type.Integer()) })
 
+const PollRange = Type.Object({ min: Type.Integer(), max: Type.Integer() })
+
 const PlatformLimits = Type.Object(
   {
     text: Type.Array(TextLimit, { description: 'Every limit applies' }),
@@ -251,6 +253,17 @@ const PlatformLimits = Type.Object(
         Type.Integer({ description: 'Maximum length of a `comment` in characters; absent for the other forms' }),
       ),
     }),
+    removable: Type.Boolean({ description: 'True when `takeBackPost` can remove published posts' }),
+    poll: Type.Optional(
+      Type.Object(
+        {
+          options: PollRange,
+          optionLength: Type.Integer({ description: 'Maximum length of an option in characters' }),
+          expiresIn: Type.Object(PollRange.properties, { description: 'Seconds' }),
+        },
+        { description: 'The limits of `options.<platform>.poll`; absent when posts have no polls' },
+      ),
+    ),
     publications: Type.Optional(
       Type.Array(PublicationQuota, {
         description:

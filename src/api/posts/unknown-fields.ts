@@ -27,6 +27,10 @@ const MOST_REPORTED = 20
 /** Below these, every unknown field is refused. */
 const CLOSED = /(^|\.)(options|link)\./
 
+export function isUnknownOption({ path }: Problem): boolean {
+  return CLOSED.test(path)
+}
+
 /**
  * Finds the fields of the request's body that the schema does not know, before validation drops them: with a misspelt `scheduledAt` a
  * post would be published immediately. What responses contain is known, so that clients can send back what they read.
@@ -34,7 +38,7 @@ const CLOSED = /(^|\.)(options|link)\./
  */
 export function readUnknownFields(request: FastifyRequest, schema: TSchema): void {
   request.unknownFields = findUnknownFields([schema, ListedPost], request.body)
-  const refused = request.unknownFields.filter(({ path }) => CLOSED.test(path))
+  const refused = request.unknownFields.filter(isUnknownOption)
   if (refused.length > 0) throw validationFailed(refused)
 }
 

@@ -1,3 +1,4 @@
+import { listFailedRemovals } from '../../domain/notifications/notifications.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { requestRemoval } from '../../domain/posts/take-back.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
@@ -21,11 +22,12 @@ interface TakeBackRequest {
  * @throws ServiceError NOT_FOUND, POST_IN_PROGRESS, NOTHING_PUBLISHED
  */
 export async function takeBackPost(
-  { posts, orchestrator }: CommandContext,
+  { posts, notifications, orchestrator }: CommandContext,
   { userId, postId, accountIds, requestedBy }: TakeBackRequest,
 ): Promise<Post> {
   if (!(await posts.findOwned(userId, postId))) throw postNotFound()
   const post = await posts.transition({ _id: postId, userId }, requestRemoval(requestedBy, accountIds))
+  for (const warning of listFailedRemovals(post)) await notifications.insertOnce(warning)
   // Otherwise the sweeper starts it.
   if (post.removalDueAt) await orchestrator.startWork('takeBack', postId, { summary: SUMMARY, fairnessKey: userId })
   return post

@@ -10,6 +10,7 @@ export const EVENT_TYPES = [
   'delivery.accepted',
   'delivery.failed',
   'delivery.unknown',
+  'delivery.deleted',
   'account.connected',
   'account.expiring',
   'account.expired',

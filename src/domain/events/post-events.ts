@@ -62,13 +62,18 @@ function hasOnlyCommentsLeft({ dueAt, platformStatuses }: Post): boolean {
 function deriveDeliveryEvents(before: Post | null, after: Post, entry: PlatformStatus, at: Date): PostEvent[] {
   const target = toTarget(entry)
   const old = before && findEntry(before, target)
+  if (!old || old.status === entry.status) return []
+  const data = { postId: after._id, ...describeDelivery(entry) }
+  if (entry.status === 'deleted') {
+    return [{ id: toEventId(after._id, target, 'deleted'), type: 'delivery.deleted', occurredAt: at, data }]
+  }
   // The retry of a comment is no news of the post.
-  if (!old || old.status === entry.status || old.completedAt !== null) return []
+  if (old.completedAt !== null) return []
   if (entry.status === 'completed') return [{ ...deliveryAccepted(after, entry, at), target }]
   if (entry.status !== 'failed') return []
   const type = entry.delivery.outcome === 'unknown' ? 'delivery.unknown' : 'delivery.failed'
   const id = toEventId(after._id, target, entry.delivery.round, 'failed')
-  return [{ id, type, occurredAt: at, data: { postId: after._id, ...describeDelivery(entry) }, target }]
+  return [{ id, type, occurredAt: at, data, target }]
 }
 
 function describePost({ _id, status, scheduledAt, platformStatuses }: Post, type: EventType) {

@@ -10,7 +10,7 @@ import type { ExportedContent, ExportedPost, ExportedSegment } from './imports.t
 import { toIsoTime, type DateOrder } from './spreadsheet-times.ts'
 
 /** The columns of a content besides `text`. With a suffix they replace a part of it on one platform: `text_bluesky`. */
-const FURTHER_CONTENT = ['media', 'segments', 'firstComment', 'onUnsupported'] as const
+const FURTHER_CONTENT = ['media', 'segments', 'firstComment', 'onUnsupported', 'options'] as const
 const SUFFIXES = PLATFORMS.map((platform) => [platform, `_${platform}`] as const)
 
 /** The columns of a CSV file of posts. Only `text` is required, with `platforms`, `accounts` or `groups`. */
@@ -174,18 +174,20 @@ export function toCsvRecord(post: ExportedPost): CsvRecord {
 }
 
 /** Removes what an empty cell says. */
-function withoutEmpty(content: ExportedContent): ExportedContent {
-  return Object.fromEntries(Object.entries(content).filter(([, part]) => part.length > 0))
+function withoutEmpty({ options, ...content }: ExportedContent): ExportedContent {
+  const parts = Object.entries(content).filter(([, part]) => part.length > 0)
+  return { ...Object.fromEntries(parts), ...(options && { options }) }
 }
 
 function toContentCells(content: ExportedContent, suffix = ''): CsvRecord {
-  const { text, mediaItems, segments, firstComment, onUnsupported = '' } = content
+  const { text, mediaItems, segments, firstComment, onUnsupported = '', options } = content
   return {
     [`text${suffix}`]: toTextCell(text),
     [`media${suffix}`]: mediaItems ? JSON.stringify(mediaItems) : '',
     [`segments${suffix}`]: segments ? toSegmentsCell(segments) : '',
     [`firstComment${suffix}`]: toTextCell(firstComment),
     [`onUnsupported${suffix}`]: onUnsupported,
+    [`options${suffix}`]: options ? JSON.stringify(options) : '',
   }
 }
 
@@ -224,7 +226,7 @@ const PLACES: [path: string, column: string][] = [
 function toContentPlaces(path: string, suffix = ''): [path: string, column: string][] {
   return [
     [`${path}.mediaItems`, `media${suffix}`],
-    ...['text', 'segments', 'firstComment', 'onUnsupported'].map((name): [string, string] => [
+    ...['text', 'segments', 'firstComment', 'onUnsupported', 'options'].map((name): [string, string] => [
       `${path}.${name}`,
       `${name}${suffix}`,
     ]),
@@ -312,6 +314,7 @@ export function parseCsvRecord(
     const mediaItems = parseMedia(`media${suffix}`)
     const segments = parseSegments(`segments${suffix}`)
     const firstComment = parseText(`firstComment${suffix}`)
+    const options = parseJsonCell(`options${suffix}`)
     const stated = cell(`onUnsupported${suffix}`).trim()
     const policy = UNSUPPORTED_POLICIES.find((name) => name.toLowerCase() === stated.toLowerCase())
     return {
@@ -320,6 +323,7 @@ export function parseCsvRecord(
       ...(segments !== undefined && { segments }),
       ...(firstComment !== undefined && { firstComment }),
       ...(stated !== '' && { onUnsupported: policy ?? stated }),
+      ...(options !== undefined && { options }),
     }
   }
 

@@ -148,7 +148,7 @@ export interface ExportedSegment {
   mediaItems?: ExportedMedia[]
 }
 
-export interface ExportedContent extends Pick<ContentOverride, 'text' | 'firstComment' | 'onUnsupported'> {
+export interface ExportedContent extends Pick<ContentOverride, 'text' | 'firstComment' | 'onUnsupported' | 'options'> {
   mediaItems?: ExportedMedia[]
   segments?: ExportedSegment[]
 }
@@ -194,13 +194,15 @@ function exportOverrides(overrides: Record<string, ContentOverride>): Record<str
 
 function exportContent(content: Content): ExportedPost['content']
 function exportContent(content: ContentOverride): ExportedContent
-function exportContent({ text, mediaItems, segments, firstComment, onUnsupported }: ContentOverride): ExportedContent {
+function exportContent(content: ContentOverride): ExportedContent {
+  const { text, mediaItems, segments, firstComment, onUnsupported, options } = content
   return {
     ...(text !== undefined && { text }),
     ...(mediaItems && { mediaItems: mediaItems.map(toExportedMedia) }),
     ...(segments && { segments: segments.map(exportSegment) }),
     ...(firstComment !== undefined && { firstComment }),
     ...(onUnsupported !== undefined && { onUnsupported }),
+    ...(options && { options }),
   }
 }
 

@@ -5,6 +5,7 @@ import { withoutFileName } from '../posts/media-files.ts'
 import { isWebUrl } from '../shared/links.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import { findFailedPost } from '../posts/parts.ts'
+import { toFailure } from '../posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../posts/post.ts'
 import { toTarget, type Target } from '../posts/targets.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
@@ -135,6 +136,31 @@ export function postFailed(post: Post, entry: PlatformStatus, reason: Failure): 
     type: 'error',
     message: `Posting${quoteExcerpt(post, entry)} on ${describeTarget(post, entry)} failed${where}: ${describeCause(reason)}.${published} ${step}.`,
     options: pickImage(post, entry),
+  })
+}
+
+/** Warns of each entry that is still on its platform after a request to remove it, once per request. */
+export function listFailedRemovals(post: Post): NewNotification[] {
+  return post.platformStatuses.flatMap((entry) => {
+    const { removal } = entry
+    return removal?.status === 'failed' ? removalFailed(post, entry, removal.requestedAt, toFailure(removal)!) : []
+  })
+}
+
+/** The causes of a failed removal that say themselves what to do. */
+const NAME_THEIR_STEP: ReadonlySet<Failure['code']> = new Set(['PLATFORM_NOT_SUPPORTED', 'PLATFORM_NOT_CONNECTED'])
+
+function removalFailed(post: Post, entry: PlatformStatus, requestedAt: Date, reason: Failure): NewNotification {
+  const connect = CONNECT[reason.code]
+  const app = platformLabel(entry.platform)
+  const step = connect ? `${connect}, then take the post back again` : `Delete it in the ${app} app`
+  const steps = NAME_THEIR_STEP.has(reason.code) ? '' : ` ${step}.`
+  return createPostNotification(post._id, post.userId, {
+    dedupeKey: `removal-failed:${post._id}:${toTarget(entry)}:${requestedAt.getTime()}`,
+    kind: 'postWarning',
+    type: 'warning',
+    message: `Your post${quoteExcerpt(post, entry)} could not be removed from ${describeTarget(post, entry)}: ${describeCause(reason)}.${steps}`,
+    options: toLinkOption(entry.platformPostUrl ?? ''),
   })
 }
 

@@ -32,9 +32,14 @@ export function mapOwnMedia<C extends ContentOverride>(content: C, change: (item
   }
 }
 
-/** Removes a thread and a comment that are empty. Overrides keep them, because there they replace those of the content. */
-export function withoutEmptyParts({ segments = [], firstComment = '', ...content }: Content): Content {
-  return { ...content, ...(segments.length > 0 && { segments }), ...(firstComment !== '' && { firstComment }) }
+/** Removes a thread, a comment and options that are empty. Overrides keep them, because there they replace those of the content. */
+export function withoutEmptyParts({ segments = [], firstComment = '', options = {}, ...content }: Content): Content {
+  return {
+    ...content,
+    ...(segments.length > 0 && { segments }),
+    ...(firstComment !== '' && { firstComment }),
+    ...(Object.keys(options).length > 0 && { options }),
+  }
 }
 
 /** Returns the storage keys of all media in a post. */

@@ -256,8 +256,11 @@ export function retry(accountIds?: readonly string[]): Move {
 
 /** @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS */
 export function assertRetriable(post: Post, now: Date, accountIds?: readonly string[]): void {
-  if (!post.platformStatuses.some((entry) => isRetried(entry, accountIds))) {
-    throw new ServiceError('NO_FAILED_PLATFORMS', 'No failed platforms to retry')
+  const retried = post.platformStatuses.filter((entry) => isRetried(entry, accountIds))
+  if (retried.length === 0) throw new ServiceError('NO_FAILED_PLATFORMS', 'No failed platforms to retry')
+  if (retried.some(({ removal }) => removal?.status === 'pending')) {
+    const message = 'What is published of the post is being removed. Retry once that has ended.'
+    throw new ServiceError('POST_IN_PROGRESS', message)
   }
   if (!isWaiting(post, now)) {
     throw new ServiceError('POST_IN_PROGRESS', 'Post is still being delivered. Retry once delivery has ended.')
@@ -289,6 +292,7 @@ export function startNextRound(entry: PlatformStatus): PlatformStatus {
   return {
     ...entry,
     status: 'pending',
+    ...(entry.removal && { removal: null }),
     ...(entry.comment && { comment: { status: 'pending' } }),
     ...toCauseFields(null),
     delivery: {

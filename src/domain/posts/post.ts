@@ -200,8 +200,8 @@ export interface PlatformStatus extends Cause {
   parts?: PublishedPart[]
   /** Absent until the first comment has ended, and for posts without one. */
   comment?: CommentStatus
-  /** Absent until a removal is requested. */
-  removal?: Removal
+  /** Absent until a removal is requested, null once the post is retried after it. */
+  removal?: Removal | null
   attemptCount: number
   lastAttemptAt: Date | null
   completedAt: Date | null

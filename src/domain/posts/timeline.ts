@@ -100,7 +100,7 @@ function deriveEntryEvents(
     const result = delivery.outcome === 'unknown' ? 'unknown' : 'refused'
     events.push({ ...about, ...ofPart, type: 'outcome', result, ...toCause(cause) })
   }
-  if (after.status === 'deleted' && before.status !== 'deleted') {
+  if (isRemoved(before, after)) {
     events.push({ ...about, type: 'outcome', result: 'deleted' })
   }
   const until = delivery.nextAttemptAt
@@ -118,6 +118,12 @@ function isAccepted(before: PlatformStatus, after: PlatformStatus): boolean {
   if (toPartIndex(after) > toPartIndex(before)) return true
   if (after.comment) return after.comment.status === 'completed' && before.comment?.status !== 'completed'
   return after.status === 'completed' && before.status !== 'completed'
+}
+
+/** Returns whether the published post was found to be gone, or was removed on request: also what is published of a failed thread. */
+function isRemoved(before: PlatformStatus, after: PlatformStatus): boolean {
+  if (after.status === 'deleted') return before.status !== 'deleted'
+  return after.removal?.status === 'completed' && before.removal?.status === 'pending'
 }
 
 /** Returns why the delivery, or that of the comment, has failed since; null when it has not. */

@@ -18,7 +18,14 @@ type User = Awaited<ReturnType<DeliveryWorld['user']>>
 
 const READ_AND_DRAFT: ApiKeyScope[] = ['posts:draft', 'accounts:read']
 const EVERYTHING: ApiKeyScope[] = ['posts:publish', 'accounts:read', 'analytics:read', 'captions:generate']
-const PUBLISHING_TOOLS = ['cancel_post', 'publish_draft', 'publish_post', 'retry_post', 'schedule_post']
+const PUBLISHING_TOOLS = [
+  'cancel_post',
+  'publish_draft',
+  'publish_post',
+  'retry_post',
+  'schedule_post',
+  'take_back_post',
+]
 const DRAFTING_TOOLS = [
   'check_post',
   'draft_post',
@@ -231,6 +238,28 @@ describe('tools', () => {
     const { post } = await agent.use('get_post', { postId: draft })
     expect(post).not.toHaveProperty('segments')
     expect(post).not.toHaveProperty('firstComment')
+  })
+
+  test('a post with options is published and taken back', async () => {
+    const text = unique('options')
+    const options = { bluesky: { languages: ['en'], labels: ['nudity'] } }
+    const { postId } = await agent.use('publish_post', { ...textPost(text), options })
+    await agent.use('wait_for_post', { postId })
+    expect((await agent.use('get_post', { postId })).post).toMatchObject({ text, options })
+    expect(await agent.use('take_back_post', { postId })).toMatchObject({
+      deliveries: [{ status: 'completed', removal: { status: 'pending', error: null } }],
+    })
+    await expect
+      .poll(async () => (await agent.use('get_post', { postId })).post.deliveries, { timeout: 30_000 })
+      .toMatchObject([{ status: 'deleted', removal: { status: 'completed' } }])
+    expect(await countPublished(text)).toBe(0)
+    const draft = await agent.use('draft_post', textPost())
+    expect(await agent.call('take_back_post', { postId: draft.postId })).toMatchObject({
+      isError: true,
+      data: { error: { code: 'NOTHING_PUBLISHED' } },
+    })
+    const unknown = { ...textPost(), options: { bluesky: { language: 'en' } } }
+    expect(await agent.call('draft_post', unknown)).toMatchObject({ isError: true })
   })
 
   test('a scheduled post is changed, shown with its timeline and cancelled', async () => {

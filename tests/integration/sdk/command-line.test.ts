@@ -408,6 +408,37 @@ test('a thread with a first comment is published, and every part of it is shown'
   expect(texts).toEqual(expect.arrayContaining([one, two, below]))
 })
 
+test('options are read from the argument or a file, shown, replaced and removed', async () => {
+  const given = { bluesky: { languages: ['en'], labels: ['nudity'] } }
+  const create = ['post', 'With options', '--draft', '--to', 'bluesky', '--options']
+  const { postId } = await runJson<{ postId: string }>([...create, JSON.stringify(given)])
+  const content = async () => (await runJson<Post>(['show', postId])).content
+  expect((await content()).options).toEqual(given)
+  expect((await run(['show', postId])).stdout).toContain(JSON.stringify(given))
+  const file = join(folder, 'options.json')
+  writeFileSync(file, '{"tumblr": {"tags": ["harbour"]}}')
+  await runJson(['edit', postId, '--options', `@${file}`])
+  expect((await content()).options).toEqual({ tumblr: { tags: ['harbour'] } })
+  await runJson(['edit', postId, '--options', '{}'])
+  expect(await content()).not.toHaveProperty('options')
+  for (const wrong of ['{', '[]', `@${file}.none`]) expect((await run([...create, wrong])).code).toBe(2)
+  const unknown = await run([...create, '{"bluesky":{"language":"en"}}'])
+  expect(unknown).toMatchObject({ code: 4, stderr: expect.stringContaining('Did you mean languages?') })
+})
+
+test('a published post is taken back, and shows how far that is', async () => {
+  const text = unique('taken back')
+  const { postId } = await runJson<{ postId: string }>(['post', text, '--to', 'bluesky', '--wait'])
+  const { code, stdout } = await run(['take-back', postId])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Removal requested')])
+  await expect
+    .poll(async () => (await run(['show', postId])).stdout, { timeout: 30_000 })
+    .toMatch(/bluesky .* deleted .* Removed\n/)
+  expect((await owner.published()).map((entry) => entry.text)).not.toContain(text)
+  const draft = await runJson<{ postId: string }>(['post', text, '--to', 'bluesky', '--draft'])
+  expect((await run(['take-back', draft.postId])).code).toBe(4)
+})
+
 test('edit replaces a thread and a comment, and empty texts remove them', async () => {
   const thread = ['--segment', 'Two', '--segment', 'Three', '--first-comment', 'Below', '--on-unsupported', 'join']
   const { postId } = await runJson<{ postId: string }>(['post', 'One', '--draft', '--to', 'bluesky', ...thread])

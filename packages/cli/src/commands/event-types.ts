@@ -12,6 +12,7 @@ export const EVENT_TYPES = listValues<EventType>({
   'delivery.accepted': true,
   'delivery.failed': true,
   'delivery.unknown': true,
+  'delivery.deleted': true,
   'account.connected': true,
   'account.expiring': true,
   'account.expired': true,

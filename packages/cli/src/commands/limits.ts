@@ -33,6 +33,7 @@ function formatLimits(limits: Record<Schemas['Platform'], Schemas['PlatformLimit
     { title: 'VIDEOS', value: ([, { media }]) => formatKind(media.video) },
     { title: 'THREADS', value: ([, { thread }]) => thread.segments },
     { title: 'COMMENTS', value: ([, { thread }]) => thread.firstComment },
+    { title: 'TAKE BACK', value: ([, { removable }]) => (removable ? 'yes' : 'by hand') },
     { title: 'PUBLISHED', value: ([, { publications = [] }]) => publications.map(formatQuota).join(', ') },
   ])
 }

@@ -137,6 +137,18 @@ export const postCommands: CommandSpec[] = [
       print(await client.posts.delete(postId, call), () => formatFields({ post: postId, status: 'deleted' })),
   },
   {
+    usage: 'take-back <post>',
+    summary: 'Remove a published post from its platforms',
+    description:
+      'Requests that the platforms remove a published post, with all posts of a thread and the first comment. "postonce show" ' +
+      'follows it, and says what to delete by hand. The post here stays.',
+    options: [repeatedOption('--account <account>', `only from this account; ${ACCOUNT}`)],
+    run: async ({ client, call, print, options }: Run<AccountOptions>, postId) =>
+      print(await client.posts.takeBack(postId, toAccounts(options), call), ({ status, platformStatuses }) =>
+        [formatFields({ post: postId, status }), '', formatDeliveries(platformStatuses)].join('\n'),
+      ),
+  },
+  {
     usage: 'cancel <post>',
     summary: 'Cancel a post that was not sent yet',
     options: [repeatedOption('--account <account>', `end only the waiting delivery to this account; ${ACCOUNT}`)],
@@ -169,10 +181,12 @@ function formatPost(post: Schemas['Post']): string {
   const due = isLate(post) ? { due: formatTime(dueAt) } : {}
   const times = { scheduled: formatTime(scheduledAt), ...due, created: formatTime(createdAt) }
   const named = groups ? { groups: groups.map(({ name }) => name).join(', ') } : {}
-  const { segments = [], firstComment } = content
+  const { segments = [], firstComment, options } = content
   const thread = Object.fromEntries(segments.map(({ text }, index) => [`post ${index + 2}`, text]))
   const comment = firstComment === undefined ? {} : { comment: firstComment }
-  const fields = formatFields({ post: _id, status, ...times, ...named, text: content.text, ...thread, ...comment })
+  const only = options === undefined ? {} : { options: JSON.stringify(options) }
+  const parts = { text: content.text, ...thread, ...comment, ...only }
+  const fields = formatFields({ post: _id, status, ...times, ...named, ...parts })
   return [fields, '', formatDeliveries(platformStatuses)].join('\n')
 }
 
@@ -225,6 +239,7 @@ export function formatDeliveries(deliveries: Schemas['PlatformStatus'][]): strin
       ...part,
       name: `  ${part.kind === 'post' ? `post ${index + 1}` : part.kind}`,
       accountName: null,
+      removal: undefined,
     })),
   ])
   return formatTable(rows, [
@@ -233,10 +248,17 @@ export function formatDeliveries(deliveries: Schemas['PlatformStatus'][]): strin
     { title: 'STATUS', value: ({ status }) => status },
     {
       title: 'DETAILS',
-      value: ({ platformPostUrl, warning, errorCode, error }) => {
-        if (platformPostUrl === null) return errorCode ? `${errorCode}: ${error}` : error
-        return warning === undefined ? platformPostUrl : `${platformPostUrl} ${warning}`
+      value: ({ platformPostUrl, warning, errorCode, error, removal }) => {
+        const cause = errorCode ? `${errorCode}: ${error}` : error
+        return [platformPostUrl ?? cause, platformPostUrl && warning, removal && formatRemoval(removal)]
+          .filter(Boolean)
+          .join(' ')
       },
     },
   ])
+}
+
+function formatRemoval({ status, error }: Schemas['Removal']): string {
+  if (status === 'failed') return `Not removed: ${error}`
+  return status === 'pending' ? 'Removal requested' : 'Removed'
 }

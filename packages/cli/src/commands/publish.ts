@@ -55,7 +55,7 @@ export const publishCommands: CommandSpec[] = [
     description:
       'Changes what is given of a post that was not sent yet. --media replaces all media; --to, --account and --group together ' +
       'replace all platforms, accounts and groups. --segment replaces the thread; an empty one, or an empty --first-comment, ' +
-      'removes it.',
+      'removes it. --options replaces the options of all platforms; {} removes them.',
     options: [...CONTENT_OPTIONS, atOption()],
     async run(run: Run<ContentOptions>, postId, text?: string) {
       const { client, call, options } = run

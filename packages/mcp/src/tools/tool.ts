@@ -16,7 +16,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   description: string
   /** The tool is offered only to keys with this scope. */
   scope: Scope
-  /** `publish` can make something public, which no call can undo. */
+  /** `publish` changes what is public, which no call can undo. */
   effect: 'read' | 'add' | 'change' | 'publish'
   /** True when a repeated call has no second effect. */
   isIdempotent: boolean

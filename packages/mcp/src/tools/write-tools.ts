@@ -1,5 +1,6 @@
 import * as z from 'zod/v4'
 import type { Creation } from '../creations.ts'
+import { presentDelivery } from '../present.ts'
 import { InputProblem } from '../problems.ts'
 import {
   accountId,
@@ -106,7 +107,7 @@ export const cancelPost = defineTool({
   name: 'cancel_post',
   title: 'Cancel a post',
   description:
-    'Cancels a post that was not sent yet, or with `accounts` only the waiting deliveries of one that others have. What is public stays.',
+    'Cancels a post that was not sent yet, or with `accounts` only the waiting deliveries of one that others have. What is public stays; take_back_post removes it.',
   scope: 'posts:publish',
   effect: 'change',
   isIdempotent: true,
@@ -132,6 +133,24 @@ export const retryPost = defineTool({
   }),
   run: ({ postId: id, accounts }, { client }, signal) =>
     client.posts.retry(id, accounts ? { accounts } : {}, { signal }),
+})
+
+export const takeBackPost = defineTool({
+  name: 'take_back_post',
+  title: 'Remove a published post',
+  description:
+    'Removes a published post from its platforms, with all posts of a thread and the comment. The user has to agree first. It goes on after the call: read `removal` with get_post, which also says what the user has to delete by hand.',
+  scope: 'posts:publish',
+  effect: 'publish',
+  isIdempotent: true,
+  input: z.strictObject({
+    postId,
+    accounts: z.array(accountId).min(1).optional().describe('Removes it only from these accounts'),
+  }),
+  run: async ({ postId: id, accounts }, { client }, signal) => {
+    const { platformStatuses, ...post } = await client.posts.takeBack(id, accounts ? { accounts } : {}, { signal })
+    return { ...post, deliveries: platformStatuses.map(presentDelivery) }
+  },
 })
 
 export const generateCaptions = defineTool({

@@ -3122,6 +3122,7 @@ export interface components {
       | 'delivery.accepted'
       | 'delivery.failed'
       | 'delivery.unknown'
+      | 'delivery.deleted'
       | 'account.connected'
       | 'account.expiring'
       | 'account.expired'
@@ -3842,6 +3843,22 @@ export interface components {
         firstComment: 'reply' | 'comment' | 'none'
         /** @description Maximum length of a `comment` in characters; absent for the other forms */
         commentLength?: number
+      }
+      /** @description True when `takeBackPost` can remove published posts */
+      removable: boolean
+      /** @description The limits of `options.<platform>.poll`; absent when posts have no polls */
+      poll?: {
+        options: {
+          min: number
+          max: number
+        }
+        /** @description Maximum length of an option in characters */
+        optionLength: number
+        /** @description Seconds */
+        expiresIn: {
+          min: number
+          max: number
+        }
       }
       /** @description What the platform accepts of the connected account; absent where no limit is known. Every limit applies */
       publications?: components['schemas']['PublicationQuota'][]
@@ -4846,6 +4863,7 @@ export interface components {
         | 'delivery.accepted'
         | 'delivery.failed'
         | 'delivery.unknown'
+        | 'delivery.deleted'
         | 'account.connected'
         | 'account.expiring'
         | 'account.expired'

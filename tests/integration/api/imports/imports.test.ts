@@ -479,6 +479,33 @@ describe('the CSV files of spreadsheets', () => {
     expect(some).toMatchObject({ status: 'warning', errors: [] })
   })
 
+  it('problems of options name their cells, and unknown options are refused in both formats', async () => {
+    const { client } = await newUser()
+    const toCell = (options: object) => `"${JSON.stringify(options).replaceAll('"', '""')}"`
+    const poll = { options: ['Yes'], expiresIn: 300 }
+    const { body } = await client.sendCsv(
+      [
+        'text,platforms,options,options_mastodon',
+        `a,mastodon,${toCell({ mastodon: { poll } })},`,
+        `b,mastodon,,${toCell({ mastodon: { visibilty: 'public' } })}`,
+        `c,mastodon,${toCell({ instagram: {} })},${toCell({ mastodon: { visibility: 'secret' } })}`,
+        '',
+      ].join('\n'),
+    )
+    const rows = await client.rows(body.data.id)
+    expect(rows.map(({ errors }) => errors.map(({ path, code }) => [path, code]))).toEqual([
+      [['options', 'POLL_OPTIONS']],
+      [['options_mastodon', 'UNKNOWN_FIELD']],
+      [['options', 'UNKNOWN_FIELD']],
+    ])
+    expect(rows[1]!.errors[0]!.message).toContain('Did you mean visibility?')
+    const row = { content: { text: 'a', options: { tumblr: { tag: ['a'] } } }, selectedPlatforms: ['tumblr'] }
+    const { body: json } = await client.sendJson([row])
+    expect(await client.rows(json.data.id)).toMatchObject([
+      { status: 'error', errors: [{ path: 'content.options.tumblr.tag', code: 'UNKNOWN_FIELD' }] },
+    ])
+  })
+
   it('unknown columns are warned before anything is published, and refused for API keys and strict requests', async () => {
     const { client, who } = await newUser()
     const file = `text,platforms,scheduleAt,notes\na,bluesky,${at(0)},\nb,bluesky,,\n`
@@ -734,6 +761,7 @@ describe('exporting posts', () => {
 
   async function storeSamples({ userId, client }: { userId: string; client: ReturnType<typeof importClient> }) {
     const further = await addAccount(world.context, userId, { platform: 'bluesky', platformId: `further-${userId}` })
+    const options = { bluesky: { labels: ['nudity'] }, tumblr: { tags: ['a "b"'] } }
     const image = { storageKey: `posts/${userId}/a;b.png`, mimeType: 'image/png', altText: 'A "sun", rising', width: 2 }
     const rows = [
       scheduled('=SUM(1)\r\n"quoted", and; more \u{1f305}', 0, { timezone: 'Europe/Berlin' }),
@@ -751,9 +779,12 @@ describe('exporting posts', () => {
           segments: [{ text: '=two\n\nlines' }, { text: '[3/3]', mediaItems: [image] }],
           firstComment: '-below',
           onUnsupported: 'join',
+          options: { bluesky: { languages: ['en'], replyGate: ['mentioned', 'following'] } },
         },
-        platformSpecificContent: { bluesky: { segments: [{ text: '+2' }, { text: 'Three' }], firstComment: '' } },
-        accountSpecificContent: { [further._id]: { segments: [], onUnsupported: 'skipPlatform' } },
+        platformSpecificContent: {
+          bluesky: { segments: [{ text: '+2' }, { text: 'Three' }], firstComment: '', options },
+        },
+        accountSpecificContent: { [further._id]: { segments: [], onUnsupported: 'skipPlatform', options: {} } },
         selectedAccounts: [further._id],
       }),
       scheduled('Empty override', 180, { platformSpecificContent: { bluesky: { text: '', mediaItems: [image] } } }),

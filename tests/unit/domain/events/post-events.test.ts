@@ -11,6 +11,7 @@ import {
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { cancel, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post } from '../../../../src/domain/posts/post.ts'
+import { markRemoved, requestRemoval } from '../../../../src/domain/posts/take-back.ts'
 import { after, buildClaim, buildPost, T0 } from '../../../support/posts.ts'
 
 const REASON = failure('validation', 'The platform refused the text.', { code: '42', text: 'quotes the post' })
@@ -114,6 +115,29 @@ it('a scheduled post has an event for its first time and for each other one', ()
   )
 })
 
+describe('a published post that is gone from its platform', () => {
+  it('has one event, also when it is found deleted again', () => {
+    const published: Move[] = [claimed, accept('bluesky', PUBLISHED)]
+    const { events, types } = applyAll(buildPost(), ...published, markDeleted('bluesky'), markDeleted('bluesky'))
+    expect(types).toEqual(['post.created', 'delivery.accepted', 'post.published', 'delivery.deleted'])
+    expect(events.at(-1)).toMatchObject({
+      id: expect.stringMatching(/^evt_.*-bluesky-deleted$/),
+      data: { platform: 'bluesky', status: 'deleted', url: 'https://bsky.test/one' },
+    })
+  })
+
+  it('has the same event when it was taken back', () => {
+    const { types } = applyAll(
+      buildPost(),
+      claimed,
+      accept('bluesky', PUBLISHED),
+      requestRemoval('user'),
+      markRemoved('bluesky'),
+    )
+    expect(types.slice(-2)).toEqual(['post.published', 'delivery.deleted'])
+  })
+})
+
 describe('a thread with a first comment', () => {
   const content = { text: 'One', mediaItems: [], segments: [{ text: 'Two', mediaItems: [] }], firstComment: 'Below' }
   const part = (name: string) => ({ platformPostId: `at://${name}`, platformPostUrl: `https://bsky.test/${name}` })
@@ -209,11 +233,6 @@ it('a draft is scheduled when it is published', () => {
   const scheduledAt = after(T0, 60_000)
   const { types } = applyAll(buildPost({ draft: true, scheduledAt }), edit({ status: 'SCHEDULED' }))
   expect(types).toEqual(['post.created', 'post.scheduled'])
-})
-
-it('a platform that deletes a published post causes no event', () => {
-  const { types } = applyAll(buildPost(), claimed, accept('bluesky', PUBLISHED), markDeleted('bluesky'))
-  expect(types.at(-1)).toBe('post.published')
 })
 
 it('several moves in one write have different ids', () => {

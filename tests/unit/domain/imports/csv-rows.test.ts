@@ -45,6 +45,10 @@ const anyFurther = {
   segments: fc.array(anySegment, { maxLength: 3 }),
   firstComment: anyText,
   onUnsupported: fc.constantFrom(...UNSUPPORTED_POLICIES),
+  options: fc.record({
+    mastodon: fc.record({ spoilerText: anyText, sensitive: fc.boolean() }, { requiredKeys: [] }),
+    tumblr: fc.record({ tags: fc.array(anyText, { maxLength: 2 }) }),
+  }),
 }
 const anyOverride = fc
   .record({ text: anyText, mediaItems: anyMedia, ...anyFurther }, { requiredKeys: [] })
@@ -72,7 +76,7 @@ const anyPost = fc.record(
 /** An absent time and none mean the same, and so do absent media, threads and comments and none. */
 function withoutEmpty({ scheduledAt, content, ...post }: ExportedPost) {
   const { text, ...others } = content
-  const stated = Object.fromEntries(Object.entries(others).filter(([, part]) => part.length > 0))
+  const stated = Object.fromEntries(Object.entries(others).filter(([, part]) => Object.keys(part).length > 0))
   return { ...post, content: { text, ...stated }, ...(scheduledAt !== null && { scheduledAt }) }
 }
 
@@ -181,6 +185,7 @@ describe('the cells of a CSV file', () => {
     [{ media_threads: 'a.txt' }, 'media_threads must have storage keys of uploads'],
     [{ accountContent: '{' }, 'accountContent is not valid JSON'],
     [{ segments: '[{' }, 'segments is not valid JSON'],
+    [{ options_bluesky: '{' }, 'options_bluesky is not valid JSON'],
     [{ accountContent: '['.repeat(5_000) + ']'.repeat(5_000) }, 'accountContent is nested more than 32 levels deep'],
     [{ media: `[${'1,'.repeat(10_000)}1]` }, 'media has more than 10000 values'],
     [{ media: String.raw`[{"altText": "\u0000"}]` }, 'media.0.altText contains NUL characters'],
@@ -211,6 +216,11 @@ describe('the cells of a CSV file', () => {
     expect(toCell('platformSpecificContent.tumblr.text')).toMatchObject({ path: 'text_tumblr' })
     expect(toCell('content.segments.1.mediaItems.0')).toMatchObject({ path: 'segments' })
     expect(toCell('platformSpecificContent.tumblr.firstComment')).toMatchObject({ path: 'firstComment_tumblr' })
+    expect(toCell('content.options.mastodon.poll')).toMatchObject({
+      path: 'options',
+      message: 'options.mastodon.poll must be a text.',
+    })
+    expect(toCell('platformSpecificContent.tumblr.options.tumblr')).toMatchObject({ path: 'options_tumblr' })
     expect(toCell('content.onUnsupported')).toMatchObject({ path: 'onUnsupported' })
     expect(toCell('selectedPlatforms.0')).toMatchObject({ path: 'platforms' })
     expect(toCell('accountSpecificContent.a.text')).toMatchObject({ path: 'accountContent' })

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { derivePostEvents } from '../../../../src/domain/events/post-events.ts'
 import { addNotifications } from '../../../../src/domain/notifications/post-notifications.ts'
+import { listFailedRemovals } from '../../../../src/domain/notifications/notifications.ts'
 import { accept, defer, giveUp, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { cancel, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post } from '../../../../src/domain/posts/post.ts'
-import { buildPost, T0 } from '../../../support/posts.ts'
+import { failRemoval, requestRemoval } from '../../../../src/domain/posts/take-back.ts'
+import { after, buildPost, T0 } from '../../../support/posts.ts'
 
 /** Returns the events of these moves with the keys of their notifications. */
 function notify(post: Post, ...moves: Move[]) {
@@ -44,6 +46,42 @@ it('the notification of a published post repeats what the platform has left out'
 
 it('a cancel has no notification', () => {
   expect(notify(buildPost(), cancel())).toEqual([['post.cancelled', undefined]])
+})
+
+describe('a failed removal', () => {
+  const post = buildPost({ selectedPlatforms: ['mastodon', 'instagram'] })
+  const publish = (platform: 'mastodon' | 'instagram') =>
+    accept(platform, { platformPostId: platform, platformPostUrl: `https://${platform}.test/1` })
+  const published = publish('instagram')(publish('mastodon')(post, T0), T0)
+  const fail = (code: 'permission' | 'not_found' | 'PLATFORM_NOT_CONNECTED', message: string) =>
+    listFailedRemovals(failRemoval('mastodon', failure(code, message))(requestRemoval('user')(published, T0), T0))
+
+  it('is one warning per account and request, with a link to the post', () => {
+    const requested = requestRemoval('user')(published, T0)
+    expect(listFailedRemovals(requested)).toMatchObject([
+      {
+        dedupeKey: `removal-failed:${post._id}:instagram:${T0.getTime()}`,
+        ...{ kind: 'postWarning', type: 'warning', options: { link: 'https://instagram.test/1' } },
+        message:
+          'Your post “Hello” could not be removed from Instagram: Instagram lets no program delete posts. Delete it in the Instagram app.',
+      },
+    ])
+    const again = requestRemoval('user')(requested, after(T0, 1))
+    expect(listFailedRemovals(again)[0]!.dedupeKey).not.toBe(listFailedRemovals(requested)[0]!.dedupeKey)
+  })
+
+  it.each([
+    [
+      'permission',
+      'The login may not do this.',
+      '. Reconnect the account with all permissions, then take the post back again.',
+    ],
+    ['not_found', 'No such post', 'No such post. Delete it in the Mastodon app.'],
+    ['PLATFORM_NOT_CONNECTED', 'Not connected. Connect it.', ': Not connected. Connect it.'],
+  ] as const)('says what to do after %s', (code, message, end) => {
+    const [warning] = fail(code, message)
+    expect(warning!.message.endsWith(end), warning!.message).toBe(true)
+  })
 })
 
 describe('a thread with a first comment', () => {

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { findOptionProblems } from '../../../../src/domain/posts/option-problems.ts'
+import { parseBlueskyPost, toMeasuredText, type PlatformOptions } from '../../../../src/domain/posts/options.ts'
+import type { MediaItem } from '../../../../src/domain/posts/post.ts'
+import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
+import type { Platform } from '../../../../src/domain/shared/platforms.ts'
+
+const IMAGE: MediaItem = { storageKey: 'posts/a/1.png', storageUrl: 'https://media.test/1.png', mimeType: 'image/png' }
+const POLL = { options: ['Yes', 'No'], expiresIn: 3_600 }
+
+function findProblems(
+  platform: Platform,
+  options: PlatformOptions,
+  content: { text?: string; mediaItems?: MediaItem[] } = {},
+) {
+  const stated = { text: 'Hello', mediaItems: [], ...content, options }
+  return findOptionProblems(platform, stated, POSTING_RULES[platform]).map(({ path, code }) => [path, code])
+}
+const findPollProblems = (poll: object, content = {}) =>
+  findProblems('mastodon', { mastodon: { poll: { ...POLL, ...poll } } }, content)
+
+describe('a poll', () => {
+  it.each([
+    ['the fewest options and the shortest time', { expiresIn: 300 }],
+    ['the most options and the longest time', { options: ['1', '2', '3', '4'], expiresIn: 2_629_746 }],
+    [
+      'an option of 50 characters, however they are encoded',
+      { options: ['\u{1f468}\u200d\u{1f469}'.repeat(50), 'No'] },
+    ],
+  ])('is accepted with %s', (_, poll) => {
+    expect(findPollProblems(poll)).toEqual([])
+  })
+
+  it.each([
+    ['one option', { options: ['Yes'] }, '.options', 'POLL_OPTIONS'],
+    ['too many options', { options: ['1', '2', '3', '4', '5'] }, '.options', 'POLL_OPTIONS'],
+    ['equal options', { options: ['Yes', ' Yes '] }, '.options', 'POLL_OPTIONS'],
+    ['an empty option', { options: ['Yes', ' '] }, '.options', 'POLL_OPTIONS'],
+    ['a long option', { options: ['Yes', 'x'.repeat(51)] }, '.options', 'POLL_OPTION_TOO_LONG'],
+    ['too short a time', { expiresIn: 299 }, '.expiresIn', 'POLL_TIME'],
+    ['too long a time', { expiresIn: 2_629_747 }, '.expiresIn', 'POLL_TIME'],
+  ])('is refused with %s', (_, poll, field, code) => {
+    expect(findPollProblems(poll)).toEqual([[`mastodon.poll${field}`, code]])
+  })
+
+  it('is refused beside media and without a text', () => {
+    expect(findPollProblems({}, { mediaItems: [IMAGE] })).toEqual([['mastodon.poll', 'POLL_WITH_MEDIA']])
+    expect(findPollProblems({}, { text: ' ' })).toEqual([['mastodon.poll', 'TEXT_REQUIRED']])
+  })
+})
+
+describe('the options of Bluesky', () => {
+  it.each([
+    [{ quoteUrl: 'https://example.com/post' }, ['bluesky.quoteUrl', 'URL_INVALID']],
+    [{ replyGate: ['nobody', 'mentioned'] as const }, ['bluesky.replyGate', 'REPLY_GATE']],
+  ])('are refused where they say nothing that it can do: %j', (bluesky, problem) => {
+    expect(findProblems('bluesky', { bluesky: bluesky as NonNullable<PlatformOptions['bluesky']> })).toEqual([problem])
+  })
+
+  it.each([
+    ['https://bsky.app/profile/ann.test/post/3k2a', { author: 'ann.test', key: '3k2a' }],
+    [' at://did:plc:ann/app.bsky.feed.post/3k2a ', { author: 'did:plc:ann', key: '3k2a' }],
+    ['https://bsky.app/profile/ann.test', null],
+    ['https://bsky.app/profile/ann.test/post/3k2a/liked-by', null],
+    ['at://did:plc:ann/app.bsky.feed.like/3k2a', null],
+  ])('quote the post with an address of the web or of the protocol: %s', (address, quoted) => {
+    expect(parseBlueskyPost(address)).toEqual(quoted)
+  })
+})
+
+it('only the options of its own platform are checked', () => {
+  const options: PlatformOptions = {
+    mastodon: { poll: { options: [], expiresIn: 1 } },
+    bluesky: { quoteUrl: 'none', replyGate: ['nobody', 'following'] },
+  }
+  for (const platform of ['threads', 'instagram', 'facebook', 'tumblr'] as const) {
+    expect(findProblems(platform, options)).toEqual([])
+  }
+  expect(findProblems('bluesky', options).every(([path]) => path!.startsWith('bluesky.'))).toBe(true)
+})
+
+it('a content warning counts in the length of a text on Mastodon only', () => {
+  const options = { mastodon: { spoilerText: 'Spoiler' } }
+  expect(toMeasuredText('mastodon', 'Text', options)).toBe('SpoilerText')
+  expect(toMeasuredText('bluesky', 'Text', options)).toBe('Text')
+  expect(toMeasuredText('mastodon', 'Text')).toBe('Text')
+})
