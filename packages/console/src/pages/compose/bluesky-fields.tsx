@@ -38,7 +38,7 @@ export function BlueskyFields({ options, onChange }: BlueskyFieldsProps) {
           placeholder={labels.length === 0 ? 'None' : undefined}
           data={toChoices(BLUESKY_LABELS)}
           value={labels}
-          onChange={(value) => onChange({ labels: value as typeof labels })}
+          onChange={(value) => onChange({ labels: value })}
           error={useFieldError(`${PATH}.labels`)}
         />
       </SimpleGrid>
@@ -47,7 +47,7 @@ export function BlueskyFields({ options, onChange }: BlueskyFieldsProps) {
         placeholder={replyGate.length === 0 ? 'Everyone' : undefined}
         data={toChoices(REPLY_GATES)}
         value={replyGate}
-        onChange={(value) => onChange({ replyGate: toReplyGate(value as typeof replyGate) })}
+        onChange={(value) => onChange({ replyGate: toReplyGate(value) })}
         error={useFieldError(`${PATH}.replyGate`)}
       />
       <TextInput

@@ -38,7 +38,7 @@ export function Unsupported({ draft, accounts, rules, onChange }: UnsupportedPro
       <Radio.Group
         label={`${namePlatforms(concerned)} cannot publish all of it. What happens there?`}
         value={draft.onUnsupported}
-        onChange={(value) => onChange(value as UnsupportedPolicy)}
+        onChange={onChange}
       >
         <Stack gap="xs" mt="xs">
           {Object.entries(POLICIES).map(([value, texts]) => (
