@@ -15,7 +15,7 @@ interface MoreOptionsProps {
   onChange: (options: Options) => void
 }
 
-const WITH_OPTIONS = ['mastodon', 'bluesky', 'tumblr'] as const
+const WITH_OPTIONS = ['bluesky', 'mastodon', 'tumblr'] as const
 
 /** What the chosen platforms offer beyond text and files. It opens by itself where something in it must change. */
 export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
@@ -39,23 +39,23 @@ export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
       >
         <Accordion.Item value="options">
           <Accordion.Control>
-            <Text span fw={650} size="lg" mr="xs">
+            <Text span fw={650} size="lg">
               More options
-            </Text>
+            </Text>{' '}
             <Text span size="sm" c="dimmed">
               {set.length > 0 ? `set for ${names}` : names}
             </Text>
           </Accordion.Control>
           <Accordion.Panel>
             <Stack gap="xl">
-              {shown.includes('mastodon') && (
-                <PlatformFields platform="mastodon">
-                  <MastodonFields options={options.mastodon ?? {}} onChange={change('mastodon')} />
-                </PlatformFields>
-              )}
               {shown.includes('bluesky') && (
                 <PlatformFields platform="bluesky">
                   <BlueskyFields options={options.bluesky ?? {}} onChange={change('bluesky')} />
+                </PlatformFields>
+              )}
+              {shown.includes('mastodon') && (
+                <PlatformFields platform="mastodon">
+                  <MastodonFields options={options.mastodon ?? {}} onChange={change('mastodon')} />
                 </PlatformFields>
               )}
               {shown.includes('tumblr') && (

@@ -76,7 +76,7 @@ export function Preview({ draft, account, rule, report }: PreviewProps) {
               Joined to one post.
             </Text>
           )}
-          {comment !== null && <Comment account={account} text={comment} />}
+          {comment !== null && <Comment account={account} text={comment} options={content.options} />}
         </>
       )}
       <OwnProblems
@@ -154,8 +154,8 @@ function PostContent({ account, post: { text, media }, options, isFirst }: Omit<
 const optionsFor = (platform: Platform, options: Options): Options =>
   Object.fromEntries(Object.entries(options).filter(([of]) => of === platform))
 
-/** The first comment of the author. */
-function Comment({ account, text }: { account: Account; text: string }) {
+/** The first comment of the author. On Mastodon it is a reply with the warning of the post. */
+function Comment({ account, text, options }: { account: Account; text: string; options: Options }) {
   return (
     <>
       <Divider my="sm" label="First comment" labelPosition="left" />
@@ -165,7 +165,9 @@ function Comment({ account, text }: { account: Account; text: string }) {
           <Text size="sm" fw={600} truncate>
             {nameOf(account)}
           </Text>
-          <PreviewText text={text} cutAfter={undefined} name={null} />
+          <ContentWarning text={optionsFor(account.platform, options).mastodon?.spoilerText}>
+            <PreviewText text={text} cutAfter={undefined} name={null} />
+          </ContentWarning>
         </div>
       </Group>
     </>

@@ -1,4 +1,4 @@
-import { Alert, Radio, Stack, Text } from '@mantine/core'
+import { Alert, Paper, Radio, Stack, Text } from '@mantine/core'
 import { use } from 'react'
 import { PLATFORMS, type Account } from '../../shared/platforms.tsx'
 import { contentFor, type Draft, type UnsupportedPolicy } from './draft.ts'
@@ -34,7 +34,7 @@ export function Unsupported({ draft, accounts, rules, onChange }: UnsupportedPro
   ))
   if (concerned.length === 0) return sentences.length > 0 && <Alert variant="light">{notices}</Alert>
   return (
-    <Alert variant="light" color={draft.onUnsupported === 'refuse' ? 'red' : 'yellow'} p="sm">
+    <Paper withBorder p="sm">
       <Radio.Group
         label={`${namePlatforms(concerned)} cannot publish all of it. What happens there?`}
         value={draft.onUnsupported}
@@ -51,7 +51,7 @@ export function Unsupported({ draft, accounts, rules, onChange }: UnsupportedPro
           {notices}
         </Stack>
       )}
-    </Alert>
+    </Paper>
   )
 }
 

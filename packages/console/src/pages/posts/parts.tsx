@@ -29,6 +29,7 @@ export function Parts({ delivery: { parts = [], status } }: { delivery: Delivery
               key={index}
               color={DELIVERY_STATUSES[shown].color}
               bullet={<Icon size={12} aria-hidden />}
+              mt={index === 0 ? 0 : 'xs'}
               title={<PartTitle part={part} number={index + 1} status={shown} />}
             >
               {part.error && (
@@ -51,7 +52,7 @@ function PartTitle({ part: { kind, platformPostUrl }, number, status }: PartTitl
   return (
     <Text size="sm" lh={1.4}>
       {platformPostUrl && status === 'completed' ? (
-        <Anchor href={platformPostUrl} target="_blank" rel="noreferrer" inherit>
+        <Anchor href={platformPostUrl} target="_blank" rel="noreferrer" inherit underline="always">
           {name} <NewTab />
         </Anchor>
       ) : (
