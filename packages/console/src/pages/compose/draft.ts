@@ -1,4 +1,3 @@
-import { randomId } from '@mantine/hooks'
 import type { components } from '@postonce/sdk'
 import { scheduledFor, toWallTime, type WallTime } from '../../shared/wall-times.ts'
 
@@ -54,8 +53,6 @@ export const emptyDraft = (accounts: string[]): Draft => ({
   variants: {},
   at: null,
 })
-
-export const newSegment = (): Segment => ({ id: randomId(), text: '', media: [] })
 
 type Brand = Pick<Schemas['Group'], 'accountIds'>
 

@@ -16,7 +16,7 @@ export function withOptions<P extends keyof Options>(
 ): Options {
   const changed = Object.entries({ ...options[platform], ...part }).filter(([, value]) => isSet(value))
   const { [platform]: _, ...others } = options
-  return changed.length === 0 ? (others as Options) : { ...options, [platform]: Object.fromEntries(changed) }
+  return changed.length === 0 ? others : { ...options, [platform]: Object.fromEntries(changed) }
 }
 
 const isSet = (value: unknown): boolean =>

@@ -1,9 +1,9 @@
 import type { components } from '@postonce/sdk'
-import type { Platform } from '../../shared/platforms.tsx'
 import type { Content, DraftMedia } from './draft.ts'
 
-export type ThreadRule = components['schemas']['PlatformLimits']['thread']
-export type ThreadRules = Partial<Record<Platform, ThreadRule>>
+type Schemas = components['schemas']
+export type ThreadRule = Schemas['PlatformLimits']['thread']
+export type ThreadRules = Partial<Record<Schemas['Platform'], ThreadRule>>
 
 /** Until the rule is known, a platform counts as one that publishes everything. */
 const ANY: ThreadRule = { segments: 'replies', firstComment: 'reply' }

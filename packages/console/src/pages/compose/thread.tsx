@@ -1,8 +1,9 @@
 import { ActionIcon, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
+import { randomId } from '@mantine/hooks'
 import { ArrowDown, ArrowUp, ListPlus, X } from 'lucide-react'
 import type { Account } from '../../shared/platforms.tsx'
 import { PartCounts } from './counts.tsx'
-import { newSegment, type Segment } from './draft.ts'
+import type { Segment } from './draft.ts'
 import { MediaField } from './media-field.tsx'
 import { useFieldError } from './report.ts'
 
@@ -46,7 +47,7 @@ export function Thread({ segments, onChange, path, accounts }: ThreadProps) {
         variant="subtle"
         leftSection={<ListPlus size={15} aria-hidden />}
         disabled={segments.length >= MAX_SEGMENTS}
-        onClick={() => onChange((all) => [...all, newSegment()])}
+        onClick={() => onChange((all) => [...all, { id: randomId(), text: '', media: [] }])}
         style={{ alignSelf: 'flex-start' }}
       >
         Add a post to the thread

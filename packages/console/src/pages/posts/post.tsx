@@ -64,12 +64,10 @@ function PostView({ post, analytics, accountAnalytics = {} }: Detail) {
 
 function When({ post: { status, dueAt, updatedAt, metadata, platformStatuses } }: { post: Post }) {
   const { dateTime, timezone } = useTimes()
+  const isDeleted = platformStatuses.length > 0 && platformStatuses.every((one) => one.status === 'deleted')
   return (
     <Group gap="xs" component="span">
-      <PostStatusBadge status={status} />
-      {platformStatuses.length > 0 && platformStatuses.every((delivery) => delivery.status === 'deleted') && (
-        <DeliveryStatusBadge status="deleted" />
-      )}
+      {isDeleted ? <DeliveryStatusBadge status="deleted" /> : <PostStatusBadge status={status} />}
       <span>
         {dueAt === null ? `changed ${fromNow(updatedAt)}` : `${dateTime(dueAt)} (${timezone}), ${fromNow(dueAt)}`}
         {metadata.client !== 'console' && `, ${CLIENTS[metadata.client]}`}
