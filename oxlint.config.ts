@@ -85,7 +85,7 @@ const FENCES: Fence[] = [
       billing: ['users'],
       captions: ['posts'],
       imports: ['accounts', 'posts'],
-      posts: ['accounts', 'events'],
+      posts: ['accounts', 'events', 'media'],
       users: ['notifications'],
     },
   },
@@ -144,7 +144,7 @@ const FENCES: Fence[] = [
     types: ['clock.ts', 'telemetry/metrics.ts'],
     packages: 'any',
     shared: ['shared'],
-    needs: { captions: ['storage'] },
+    needs: { captions: ['storage'], pages: ['storage'] },
   },
   { folder: 'security', may: ['domain/**', 'flow/**'], types: ['clock.ts'], packages: 'any', shared: [] },
 ]

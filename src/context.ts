@@ -91,6 +91,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         clients.push?.close(),
         clients.mailer.close(),
         clients.webhookSender.close(),
+        clients.pages.close(),
       ])
       clients.storage.close()
       await database.close()

@@ -3,6 +3,7 @@ import type { CaptionProvider } from '../integrations/captions/captions.ts'
 import type { IdentityProvider } from '../integrations/openid/openid.ts'
 import type { LargeTexts } from '../integrations/large-texts/large-texts.ts'
 import type { createMailer } from '../integrations/mail/mail.ts'
+import type { Pages } from '../integrations/pages/pages.ts'
 import type { Payments } from '../integrations/payments/payments.ts'
 import type { Push } from '../integrations/push/push.ts'
 import type { Avatars } from '../integrations/storage/avatars.ts'
@@ -27,6 +28,7 @@ export interface Clients {
   /** Null where push is not configured. */
   push: Push | null
   webhookSender: WebhookSender
+  pages: Pages
   /** Null where payments are not configured. */
   payments: Payments | null
   captions: CaptionProvider

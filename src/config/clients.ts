@@ -7,6 +7,7 @@ import {
   type CaptionProvider,
 } from '../integrations/captions/captions.ts'
 import { createIdentityProvider, type IdentityProvider } from '../integrations/openid/openid.ts'
+import { createPages, type Pages } from '../integrations/pages/pages.ts'
 import { createPayments, type Payments } from '../integrations/payments/payments.ts'
 import { createPush, type Push } from '../integrations/push/push.ts'
 import { createObjectStorage, type ObjectStorage } from '../integrations/storage/storage.ts'
@@ -107,18 +108,26 @@ export function createPushIfConfigured(config: Config): Push | null {
 /** Connections to one receiver's server, which webhooks of many users may share. A hanging receiver must not take them all. */
 const RECEIVER_CONNECTIONS = 1_000
 
-/** Creates the client for receivers of events, which are servers that users name (docs/design/security.md#servers-that-users-name). */
-export function createConfiguredWebhookSender(config: Config): WebhookSender {
+/** Connections to one server for the pages and files that users name. */
+const PAGE_CONNECTIONS = 16
+
+/** Creates a client that reads the beginnings of what servers send that users name (docs/design/security.md#servers-that-users-name). */
+function createClientOfNamed(config: Config, limits: { connections: number; maxResponseBytes?: number }) {
   const { guard, isAllowed } = createPublicServers({
     configured: [],
     allowedPrivate: parseList(config.ALLOWED_PRIVATE_SERVERS),
   })
-  const http = createHttpClient({
-    userAgent: toUserAgent(config),
-    connections: RECEIVER_CONNECTIONS,
-    maxResponseBytes: EXCERPT_BYTES,
-    readsExcerpts: true,
-    guard,
-  })
-  return createWebhookSender({ http, isAllowedOrigin: isAllowed, timeoutMs: config.WEBHOOK_TIMEOUT_MS })
+  const http = createHttpClient({ userAgent: toUserAgent(config), readsExcerpts: true, guard, ...limits })
+  return { http, isAllowedOrigin: isAllowed }
+}
+
+/** Creates the client for receivers of events. */
+export function createConfiguredWebhookSender(config: Config): WebhookSender {
+  const limits = { connections: RECEIVER_CONNECTIONS, maxResponseBytes: EXCERPT_BYTES }
+  return createWebhookSender({ ...createClientOfNamed(config, limits), timeoutMs: config.WEBHOOK_TIMEOUT_MS })
+}
+
+/** Creates the reader of pages and files that users name. */
+export function createConfiguredPages(config: Config): Pages {
+  return createPages(createClientOfNamed(config, { connections: PAGE_CONNECTIONS }))
 }

@@ -40,6 +40,15 @@ export function createLimits(rateLimits: RateLimits, config: Config) {
     ),
     /** Mails about notifications, per user and kind. What is beyond them is in the list. */
     notificationMails: rateLimits.bucket({ name: 'notification_mails', points: 10, windowMs: HOUR }),
+    /** Pages and files that a user names: each makes this service call any public server. */
+    linkPreview: rateLimits.bucket(
+      { name: 'link_preview', points: 200, windowMs: HOUR },
+      (wait) => `Too many link previews. Try again in ${wait}.`,
+    ),
+    mediaAddress: rateLimits.bucket(
+      { name: 'media_address', points: 200, windowMs: HOUR },
+      (wait) => `Too many files by address. Upload them, or try again in ${wait}.`,
+    ),
     captions: rateLimits.bucket(
       { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },
       (wait) => `Too many caption requests. Try again in ${wait}.`,

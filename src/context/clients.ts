@@ -4,6 +4,7 @@ import { createServerApplications } from '../commands/accounts/server-applicatio
 import {
   createCaptionProvider,
   createConfiguredOrchestrator,
+  createConfiguredPages,
   createConfiguredStorage,
   createConfiguredWebhookSender,
   createGoogleLogin,
@@ -56,6 +57,7 @@ export function createClients({ config, logger, metrics, overrides }: ClientsOpt
     mailer: createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM }),
     push: overrides.push ?? createPushIfConfigured(config),
     webhookSender: createConfiguredWebhookSender(config),
+    pages: createConfiguredPages(config),
     payments: overrides.payments ?? createPaymentsIfConfigured(config, metrics),
     captions: overrides.captions ?? createCaptionProvider(config),
     identity: createGoogleLogin(config),
@@ -100,6 +102,7 @@ export function createPlatforms({ config, logger, metrics, stores, clients, regi
       },
       applications: createServerApplications({ store: stores.serverApplications, cipher: clients.cipher }),
       media: clients.media,
+      pages: clients.pages,
     })
   return instrumentPlatforms(created, metrics)
 }

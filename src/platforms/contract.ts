@@ -2,7 +2,7 @@ import type { OfferedId } from '../domain/accounts/platform-connect.ts'
 import type { PostCounts } from '../domain/analytics/analytics.ts'
 import type { PlatformOptions } from '../domain/posts/options.ts'
 import type { Part } from '../domain/posts/parts.ts'
-import type { MediaItem, Published } from '../domain/posts/post.ts'
+import type { LinkChoice, MediaItem, Published } from '../domain/posts/post.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
 import type { QuotaSubject } from '../domain/quotas/limits.ts'
 import type { PublicationReport } from '../domain/quotas/publications.ts'
@@ -14,6 +14,8 @@ export interface OutgoingPost {
   kind: Part['kind']
   content: Part['content']
   options: PlatformOptions
+  /** Absent: `auto`. */
+  link?: LinkChoice
   /** The published parts that this one continues: the first, and the one before; absent for the first part. */
   replyTo?: { rootId: string; parentId: string }
 }
@@ -100,6 +102,24 @@ export interface MediaSource {
     copy: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
     options: CallOptions,
   ): Promise<string>
+}
+
+/** Describes a page in a card. The texts are cleaned and cut; `null` where the page has none. */
+export interface PageDescription {
+  /** The address after redirects. */
+  url: string
+  title: string
+  description: string | null
+  /** The address of the preview image. */
+  imageUrl: string | null
+}
+
+/** Reads pages of the public web for cards. Both functions throw `PageUnavailableError`, and the reason of the signal. */
+export interface PageSource {
+  /** Returns within seconds, whatever the server does. Pages of one user are read in turns. */
+  describe(url: string, options: CallOptions & { userId: string }): Promise<PageDescription>
+  /** Returns the bytes of an image whose type this service can convert. */
+  readImage(url: string, options: CallOptions & { userId: string }): Promise<Uint8Array>
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Platform } from '../domain/shared/platforms.ts'
 import type {
   DirectConnect,
   MediaSource,
+  PageSource,
   PlatformAdapter,
   PlatformFacts,
   RedirectConnect,
@@ -23,6 +24,8 @@ interface SharedOptions {
   /** How long an unanswered call may still take effect on platforms that do not recognise repeats, milliseconds. */
   unansweredInFlightMs: number
   media: MediaSource
+  /** Absent: posts are published without the cards that this service would make. */
+  pages?: PageSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   facts: PlatformFacts
@@ -57,6 +60,7 @@ export function createPlatformRegistry(options: PlatformSettings & SharedOptions
     publishTimeoutMs,
     unansweredInFlightMs,
     media,
+    pages,
     facts,
     applications,
     userAgent,
@@ -70,6 +74,7 @@ export function createPlatformRegistry(options: PlatformSettings & SharedOptions
     media,
     facts,
     userAgent,
+    ...(pages && { pages }),
     ...(quotas && { quotas }),
     ...(applications && { applications }),
     ...(createClient && { createClient }),

@@ -38,8 +38,8 @@ afterAll(async () => {
 const collectionOf = (name: string) => world.service.context.database.connection.collection(name)
 const newAddress = () => `${unique('p')}@example.test`
 
-async function visitor(path = '/'): Promise<Page> {
-  const page = await world.visit(path)
+async function visitor(path = '/', timezoneId = 'Europe/Berlin'): Promise<Page> {
+  const page = await world.visit(path, { timezoneId })
   if (path === '/') await untilSignedOut(page)
   return page
 }
@@ -195,7 +195,8 @@ describe('Google login in a browser', () => {
     await again.selectOption('select[name=account]', { label: `Ann Google <${email}>` })
     await allow(again)
     await untilSignedIn(again, 'Ann Google')
-    expect(await collectionOf('users').countDocuments({ name: 'Ann Google' })).toBe(1)
+    const users = await collectionOf('users').find({ name: 'Ann Google' }).toArray()
+    expect(users.map(({ timezone }): unknown => timezone)).toEqual(['Europe/Berlin'])
   })
 
   it('a user who denies access sees the reason on the login page', async () => {

@@ -44,16 +44,22 @@ export function createClient({ log, userId, send, process, image }: ClientOption
 export type Client = ReturnType<typeof createClient>
 
 function toRequestBody(input: PostInput, image?: object): object {
-  const { text, overrides, withImage, scheduledAt, status, platforms, accounts, idempotencyKey } = input
+  const { text, segments, firstComment, withImage, overrides, scheduledAt, status, platforms, accounts } = input
+  const content = {
+    text,
+    ...(segments && { segments: segments.map((segment) => ({ text: segment })) }),
+    ...(firstComment !== undefined && { firstComment }),
+    ...(withImage && { mediaItems: [image] }),
+  }
   const instant = typeof scheduledAt === 'number' ? new Date(scheduledAt).toISOString() : scheduledAt
   return {
-    ...(text === undefined ? {} : { content: { text, ...(withImage ? { mediaItems: [image] } : {}) } }),
+    ...(text === undefined ? {} : { content }),
     ...toSpecificContent(overrides),
     ...(instant === undefined ? {} : { scheduledAt: instant }),
     ...(status === undefined ? {} : { status }),
     ...(platforms === undefined ? {} : { selectedPlatforms: platforms }),
     ...(accounts === undefined ? {} : { selectedAccounts: accounts }),
-    ...(idempotencyKey === undefined ? {} : { correlationId: idempotencyKey }),
+    ...(input.idempotencyKey === undefined ? {} : { correlationId: input.idempotencyKey }),
   }
 }
 

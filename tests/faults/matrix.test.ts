@@ -6,6 +6,7 @@ import { Client, Connection } from '@temporalio/client'
 import { findInFiles } from './files.ts'
 import type { Canary } from './judge/evidence.ts'
 import { isPublishedOnce, KILLED_LATE, killAfterAllAccepted, loseResponses, type MatrixReport } from './matrix.ts'
+import { countPosts, killBetweenParts, loseAnswersOfParts, PARTS } from './parts-matrix.ts'
 import { startFaultCluster, type FaultCluster } from './cluster.ts'
 
 /** Tests every platform, with two accounts each, with every fault of the response to the call that makes a post visible. */
@@ -41,6 +42,18 @@ it('each account has exactly one record when the workers are killed after every 
 
 it('each account has exactly one record when the response to the visible call is lost or replaced', async () => {
   expectPublishedOnce(await loseResponses(cluster))
+})
+
+it.each([
+  ['its answer is lost', loseAnswersOfParts],
+  ['the workers are killed before its answer', killBetweenParts],
+])('every part of a thread is published once and in order when %s', async (_, run) => {
+  const { entries, violations } = await run(cluster)
+  expect(violations).toEqual([])
+  expect(entries.length).toBeGreaterThan(PARTS)
+  for (const entry of entries) {
+    expect(entry).toEqual({ ...entry, status: 'completed', parts: countPosts(entry.platform), comment: 'completed' })
+  }
 })
 
 describe('the files of the servers and the logs', () => {

@@ -88,7 +88,7 @@ export async function loseResponses(cluster: FaultCluster): Promise<MatrixReport
 }
 
 /** Returns a message for each fault that affected no call and so tested nothing. */
-async function listUnusedFaults({ platforms }: FaultCluster): Promise<string[]> {
+export async function listUnusedFaults({ platforms }: FaultCluster): Promise<string[]> {
   const unused = await Promise.all(
     platforms.map(async ({ platform, control }) =>
       (await control.faults()).map(({ action }) => `no call to ${platform} was affected by ${JSON.stringify(action)}`),

@@ -23,6 +23,7 @@ import * as nearestName from '../../src/domain/shared/nearest-name.ts'
 import * as newPasswords from '../../src/domain/users/new-passwords.ts'
 import * as passwords from '../../src/domain/users/passwords.ts'
 import * as platformReasons from '../../src/domain/posts/platform-reason.ts'
+import * as link from '../../src/domain/posts/link.ts'
 import * as plainText from '../../src/domain/shared/plain-text.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
 import * as mastodonLength from '../../src/domain/posts/mastodon-length.ts'
@@ -131,7 +132,21 @@ const MODULES: {
   {
     file: 'src/domain/shared/plain-text.ts',
     module: plainText,
-    calls: { toOneLine: plainText.toOneLine, toPlainLine: plainText.toPlainLine, toExcerpt: plainText.toExcerpt },
+    calls: {
+      ...{ toOneLine: plainText.toOneLine, toTitleLine: plainText.toTitleLine },
+      ...{ toPlainLine: plainText.toPlainLine, toExcerpt: plainText.toExcerpt },
+    },
+  },
+  {
+    file: 'src/domain/posts/link.ts',
+    module: link,
+    calls: {
+      findCardLink: (given: string) => link.findCardLink('auto', given),
+      isCardUrl: link.isCardUrl,
+      needsPage: (given: string) => link.needsPage('bluesky', content(given)),
+      toCardText: (given: string) => link.toCardText(given, 'description'),
+    },
+    exempt: ['toFurtherLink', 'PageUnavailableError'],
   },
   {
     file: 'src/domain/shared/fit-text.ts',
@@ -304,7 +319,7 @@ const MODULES: {
   {
     file: 'src/platforms/facebook/links.ts',
     module: facebookLinks,
-    calls: { findPreviewLink: facebookLinks.findPreviewLink },
+    calls: { findPreviewLink: (given: string) => facebookLinks.findPreviewLink({ content: content(given) }) },
   },
   {
     file: 'src/platforms/shared/text-difference.ts',

@@ -180,6 +180,7 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
   function createHttp(running: () => Promise<void>): HttpClient {
     return {
       warm: () => {},
+      open: () => Promise.reject(new Error('The simulated platforms serve no files')),
       close: async () => {},
       async send(request: HttpRequest) {
         await running()

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { createProviderCaptions } from '../../src/integrations/captions/captions.ts'
 import { createIdentityProvider } from '../../src/integrations/openid/openid.ts'
+import { createPages, type Pages } from '../../src/integrations/pages/pages.ts'
 import { createPayments } from '../../src/integrations/payments/payments.ts'
 import { createPush } from '../../src/integrations/push/push.ts'
 import { createServiceAccount } from '../../src/integrations/push/service-account.ts'
@@ -33,6 +34,16 @@ async function readWith(options: Partial<Parameters<typeof createHttpClient>[0]>
     return responseReader(Type.Unknown())(text)
   } finally {
     await client.close()
+  }
+}
+
+async function readPages(read: (pages: Pages) => Promise<unknown>): Promise<unknown> {
+  const http = createHttpClient({ userAgent: USER_AGENT, connections: 1, readsExcerpts: true })
+  const pages = createPages({ http, isAllowedOrigin: () => true })
+  try {
+    return await read(pages)
+  } finally {
+    await pages.close()
   }
 }
 
@@ -79,6 +90,11 @@ export const FOREIGN_READS: Record<string, Record<string, Read>> = {
         await bluesky.close()
       }
     },
+    'a page that a text links to': (url) =>
+      readPages((pages) => pages.describe(url, { userId: 'x', signal: signal() })),
+    'the image of a page': (url) => readPages((pages) => pages.readImage(url, { userId: 'x', signal: signal() })),
+    'an image by its address': (url) =>
+      readPages((pages) => pages.fetchMedia(url, { userId: 'x', signal: signal(), kind: 'image' })),
     async 'a receiver of webhooks'(url) {
       const http = createHttpClient({
         ...{ userAgent: USER_AGENT, connections: 1, maxResponseBytes: 1_024, readsExcerpts: true },

@@ -165,6 +165,28 @@ const wrapped = (text: string) =>
     ...{ refreshJwt: 'x', access_token: 'x', expires_in: 60, id: '1', username: 'ann' },
   })
 
+const HTML = { 'content-type': 'text/html' }
+
+/** Pages that were built to exhaust a parser. */
+const HOSTILE_PAGES: Record<string, () => string | Buffer> = {
+  'nested elements': () => '<b>'.repeat(MIB / 3),
+  'nested heads': () => '<noscript>'.repeat(MIB / 10),
+  'attributes of an element': () => `<meta ${Array.from({ length: MIB / 8 }, (_, index) => `a${index}`).join(' ')}>`,
+  'equal attributes': () => `<meta ${'content=x '.repeat(MIB / 10)}>`,
+  'elements that close each other': () => '<p><li><option><td>'.repeat(MIB / 19),
+  'ends without beginnings': () => '</b>'.repeat(MIB / 4),
+  descriptions: () => '<meta property="og:title" content="x">'.repeat(MIB / 38),
+  'a title of directions': () => `<title>${'\u202e \u0007'.repeat(MIB / 5)}</title>`,
+  'a title of combining marks': () => `<title>a${'\u0301'.repeat(MIB / 2)}</title>`,
+  'references to characters': () => `<title>${'&CounterClockwiseContourIntegral;&'.repeat(MIB / 34)}</title>`,
+  'an open comment': () => `<!--${'--!'.repeat(MIB / 3)}`,
+  'an open script': () => `<script>${'</scrip '.repeat(MIB / 8)}`,
+  'declarations of encodings': () => `<meta ${'charset '.repeat(MIB / 8)}`,
+  'a page in UTF-16': () => Buffer.from(`\ufeff<title>${'a'.repeat(MIB / 2)}`, 'utf16le'),
+  'half characters in Shift_JIS': () =>
+    Buffer.concat([Buffer.from('<meta charset=shift_jis>'), Buffer.alloc(MIB, 0x93)]),
+}
+
 /** Responses of other servers. Most have as much as the longest that is read. */
 export const HOSTILE_RESPONSES: Record<string, HostileResponse> = {
   ...Object.fromEntries(
@@ -178,6 +200,9 @@ export const HOSTILE_RESPONSES: Record<string, HostileResponse> = {
       `${shape} of 8 MiB`,
       { body: () => make(8 * MIB - 100) },
     ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(HOSTILE_PAGES).map(([shape, body]) => [`a page of ${shape}`, { headers: HTML, body }]),
   ),
   'arrays after a byte order mark': { body: () => `\ufeff${arrays(2 * MIB - 100)}` },
   'arrays without end': { body: () => arrays(MIB).slice(0, -1), isEndless: true },

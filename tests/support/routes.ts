@@ -250,6 +250,8 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/posts': userRoute(200),
   'GET /api/posts/calendar': { ...userRoute(200), query: 'from=2026-05-01&to=2026-05-31' },
   'GET /api/posts/counts': { ...userRoute(200), query: 'from=2026-05-01&to=2026-05-31' },
+  // Not a public address.
+  'GET /api/posts/link-preview': { ...userRoute(422), query: 'url=https%3A%2F%2F127.0.0.1%2F' },
   'POST /api/posts/validate': userRoute(200, postBody),
   'GET /api/posts/media': userRoute(200),
   'GET /api/posts/media/:mediaId': mediaRoute,

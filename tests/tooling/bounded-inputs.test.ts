@@ -25,6 +25,16 @@ test('every file that reads what other servers send is in the list of foreign re
   expect(filesWith(OPENS_CONNECTIONS)).toEqual([...Object.keys(FOREIGN_READS), ...OTHERS].toSorted())
 })
 
+test('every integration that reads over a client that it receives is called in the list of foreign reads', () => {
+  const list = readFileSync(`${ROOT}tests/support/foreign-reads.ts`, 'utf8')
+  const reading = filesWith(/\bhttp\.(?:open|send)\(/).filter((file) => file.startsWith('src/integrations/'))
+  expect(reading).toEqual(['src/integrations/pages/public-files.ts', 'src/integrations/webhooks/webhook-sender.ts'])
+  expect(reading.filter((file) => !list.includes(`${file.slice(0, file.lastIndexOf('/'))}/`))).toEqual([])
+  const openers = [...list.matchAll(/pages\.(\w+)\(url/g)].map(([, name]) => name!)
+  const pages = readFileSync(`${ROOT}src/integrations/pages/pages.ts`, 'utf8')
+  expect(openers.toSorted()).toEqual([...pages.matchAll(/^    (\w+): \(address/gm)].map(([, name]) => name!).toSorted())
+})
+
 test('every file that parses the JSON of others uses the bounded parser', () => {
   const parsing = filesWith(/\bJSON\.parse\(|\.json\(\)/)
   expect(parsing).toEqual([
@@ -38,7 +48,7 @@ test('every file that parses the JSON of others uses the bounded parser', () => 
     'src/integrations/payments/payments.ts',
     // The response is bounded while it is read.
     'src/integrations/push/service-account.ts',
-    ...['src/platforms/bluesky/posts.ts', 'src/platforms/bluesky/uploads.ts', 'src/platforms/facebook/accounts.ts'],
+    ...['src/platforms/bluesky/saved.ts', 'src/platforms/facebook/accounts.ts'],
     ...['src/platforms/facebook/checkpoints.ts', 'src/platforms/facebook/direct-posts.ts'],
     ...['src/platforms/facebook/files.ts', 'src/platforms/mastodon/media.ts', 'src/platforms/shared/calls.ts'],
     'src/platforms/shared/graph/containers.ts',

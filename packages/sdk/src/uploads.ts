@@ -3,8 +3,8 @@ import type { components } from './generated/schema.ts'
 import { chooseRetryWait } from './retries.ts'
 import { sleep } from './sleep.ts'
 
-/** A media item of a post. */
-export type MediaItem = components['schemas']['MediaItemInput']
+/** A media item of an uploaded file, for a post. */
+export type MediaItem = components['schemas']['MediaItemInput'] & { storageKey: string }
 
 export interface UploadProgress {
   sentBytes: number

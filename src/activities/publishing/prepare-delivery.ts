@@ -171,10 +171,10 @@ export type PrepareDelivery = ReturnType<typeof createPrepareDelivery>
 export function toOutgoingPost({ post, entry }: Pick<DeliveryTarget, 'post' | 'entry'>): OutgoingPost {
   const index = toPartIndex(entry)
   const whole = resolveContent(post, entry)
-  const { kind, content } = toParts(entry.platform, whole)[index]!
+  const { kind, content, link } = toParts(entry.platform, whole)[index]!
   const [root, parent] = [entry.parts?.[0], entry.parts?.at(-1)]
   const replyTo = root && parent && { rootId: root.platformPostId, parentId: parent.platformPostId }
-  return { postId: post._id, kind, content, options: whole.options ?? {}, ...(replyTo && { replyTo }) }
+  return { postId: post._id, kind, content, options: whole.options ?? {}, link, ...(replyTo && { replyTo }) }
 }
 
 /** Throws an error of `save` again after `work`, because an adapter may swallow or wrap it. */

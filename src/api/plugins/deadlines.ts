@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Aborts when the deadline passes before the response has begun, or the client disconnects. */
     deadline: AbortSignal
+    /** Gives a request that turns out to wait for other servers that much more time. */
+    extendDeadline(ms: number): void
   }
 }
 
@@ -26,16 +28,22 @@ const WRITE_DEADLINE_MS = 8 * SECOND
 export const deadlines = fastifyPlugin(
   async (app: FastifyInstance) => {
     app.decorateRequest('deadline', null as unknown as AbortSignal)
+    app.decorateRequest('extendDeadline', null as unknown as FastifyRequest['extendDeadline'])
 
     app.addHook('onRequest', async (request, reply) => {
       const controller = new AbortController()
       request.deadline = controller.signal
-      const timer = setTimeout(() => {
+      const end = () => {
         if (reply.raw.headersSent) return
         const error = createTimeoutError(request, reply)
         controller.abort(error)
         if (!reply.sent) reply.send(error)
-      }, toDeadlineMs(request))
+      }
+      let timer = setTimeout(end, toDeadlineMs(request))
+      request.extendDeadline = (ms) => {
+        clearTimeout(timer)
+        timer = setTimeout(end, toDeadlineMs(request) + ms)
+      }
       reply.raw.once('close', () => {
         clearTimeout(timer)
         if (!reply.raw.writableFinished) controller.abort(new Error('The client disconnected'))

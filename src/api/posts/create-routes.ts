@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { createPost, findIdempotentResult, type Idempotency } from '../../commands/posts/create-post.ts'
+import { hasSources, SOURCES_TIMEOUT_MS } from '../../commands/posts/media-sources.ts'
 import { validatePost } from '../../commands/posts/validate-post.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
@@ -33,7 +34,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
             'Publishes immediately, schedules when `scheduledAt` is in the future, or saves a draft with `status: DRAFT`. ' +
             'An API key needs `posts:publish` for everything but a draft. ' +
             'A repeated request with the same idempotency key returns the first response with status 200.',
-          errors: ['POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH'],
+          errors: ['POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH', 'MEDIA_UNREADABLE'],
         }),
         headers: CreatePostHeaders,
         querystring: PastQuery,
@@ -51,6 +52,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     },
     async (request, reply) => {
       if (request.body.status !== 'DRAFT') assertScope(request.user, 'posts:publish')
+      if (hasSources(request.body)) request.extendDeadline(SOURCES_TIMEOUT_MS)
       const { created, data } = await createPost(context, {
         userId: request.user.userId,
         plan: request.user.plan,

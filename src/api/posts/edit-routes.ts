@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { hasSources, SOURCES_TIMEOUT_MS } from '../../commands/posts/media-sources.ts'
 import { updatePost, type UpdatePostRequest } from '../../commands/posts/update-post.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
@@ -17,7 +18,7 @@ const PostId = IdParam('postId')
 /** The documentation that both updates share. */
 const UPDATE = {
   keyScope: 'posts:draft',
-  errors: ['POST_NOT_EDITABLE', 'PRECONDITION_FAILED'],
+  errors: ['POST_NOT_EDITABLE', 'PRECONDITION_FAILED', 'MEDIA_UNREADABLE'],
   responseHeaders: { 200: ['ETag'] },
 } as const
 
@@ -63,11 +64,13 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
   )
 
   async function update(
-    { user, params, headers, unknownFields }: FastifyRequest<{ Params: { postId: string } }>,
+    request: FastifyRequest<{ Params: { postId: string } }>,
     reply: FastifyReply,
     change: UpdatePostRequest['update'],
   ) {
+    const { user, params, headers, unknownFields } = request
     const { postId } = params
+    if (hasSources(change.input)) request.extendDeadline(SOURCES_TIMEOUT_MS)
     const { post, warnings } = await updatePost(context, {
       userId: user.userId,
       postId,

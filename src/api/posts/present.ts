@@ -5,6 +5,7 @@ import {
   DELIVERY_STATUSES,
   type Content,
   type ContentOverride,
+  type LinkChoice,
   type MediaItem,
   type PlatformStatus,
   type Post,
@@ -50,6 +51,7 @@ export function presentPost(post: Post): PostView {
     status: post.status,
     platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
     correlationId: post.correlationId,
+    ...(post.allowanceMovedTo !== undefined && { replacedBy: post.allowanceMovedTo }),
     metadata: { source: post.metadata.source, client: post.metadata.client },
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
@@ -196,7 +198,7 @@ function presentContent(content: Content): PostView['content'] {
   return { ...presentOverride(content), text: content.text, mediaItems: content.mediaItems.map(presentMediaItem) }
 }
 
-function presentOverride({ text, mediaItems, segments, firstComment, onUnsupported, options }: ContentOverride) {
+function presentOverride({ text, mediaItems, segments, firstComment, onUnsupported, options, link }: ContentOverride) {
   return {
     ...(text !== undefined && { text }),
     ...(mediaItems && { mediaItems: mediaItems.map(presentMediaItem) }),
@@ -209,7 +211,14 @@ function presentOverride({ text, mediaItems, segments, firstComment, onUnsupport
     ...(firstComment !== undefined && { firstComment }),
     ...(onUnsupported !== undefined && { onUnsupported }),
     ...(options && { options }),
+    ...(link !== undefined && { link: presentLink(link) }),
   }
+}
+
+function presentLink(link: LinkChoice): NonNullable<PostView['content']['link']> {
+  if (typeof link === 'string') return link
+  const { image, ...card } = link
+  return { ...card, ...(image && { image: presentMediaItem(image) }) }
 }
 
 function presentOverrides(overrides: Record<string, ContentOverride>) {

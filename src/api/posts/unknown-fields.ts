@@ -24,22 +24,22 @@ interface Schema {
 /** More would not help whoever reads them. */
 const MOST_REPORTED = 20
 
-/** Below it, every unknown field is refused. */
-const OPTIONS = /(^|\.)options\./
+/** Below these, every unknown field is refused. */
+const CLOSED = /(^|\.)(options|link)\./
 
 export function isUnknownOption({ path }: Problem): boolean {
-  return OPTIONS.test(path)
+  return CLOSED.test(path)
 }
 
 /**
  * Finds the fields of the request's body that the schema does not know, before validation drops them: with a misspelt `scheduledAt` a
  * post would be published immediately. What responses contain is known, so that clients can send back what they read.
- * @throws ServiceError VALIDATION_FAILED for an option that the platform does not have
+ * @throws ServiceError VALIDATION_FAILED for an option that the platform does not have, and an unknown field of a link
  */
 export function readUnknownFields(request: FastifyRequest, schema: TSchema): void {
   request.unknownFields = findUnknownFields([schema, ListedPost], request.body)
-  const options = request.unknownFields.filter(isUnknownOption)
-  if (options.length > 0) throw validationFailed(options)
+  const refused = request.unknownFields.filter(isUnknownOption)
+  if (refused.length > 0) throw validationFailed(refused)
 }
 
 /** Like `readUnknownFields`. @throws ServiceError VALIDATION_FAILED for strict clients, whose posts are published unseen */

@@ -31,9 +31,12 @@ export function toProblems(
 
 function takePrimaryIssues(issues: Issue[], max: number): Issue[] {
   const taken: Issue[] = []
+  const parents = new Set(issues.map(({ instancePath }) => instancePath.slice(0, instancePath.lastIndexOf('/'))))
   for (const issue of issues) {
     if (taken.length === max) break
-    if (isPrimaryIssue(issue)) taken.push(issue)
+    // A value with issues of its parts has one of the forms of its union, and the others say nothing about it.
+    const isOtherForm = ['type', 'enum'].includes(issue.keyword) && parents.has(issue.instancePath)
+    if (!isOtherForm && isPrimaryIssue(issue)) taken.push(issue)
   }
   return taken
 }

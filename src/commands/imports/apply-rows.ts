@@ -82,7 +82,7 @@ async function createRow(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     if (error.code === 'POST_LIMIT_REACHED') return 'limit-reached'
-    if (error.statusCode >= 500) throw error
+    if (error.statusCode >= 500 || error.code === 'RATE_LIMITED') throw error
     const errors = toProblems(error)
     return { row, status: 'failed', errors: format === 'csv' ? errors.map(toCellProblem) : errors }
   }

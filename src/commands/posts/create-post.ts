@@ -11,6 +11,7 @@ import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { holdMedia } from './hold-media.ts'
 import { leaveOut } from './left-out.ts'
+import { hasSources, storeSources } from './media-sources.ts'
 import { loadPostAccounts, type RecordedTargets } from './post-accounts.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 import { readMediaFiles } from './read-media-files.ts'
@@ -80,9 +81,13 @@ export async function createPost(
 }
 
 async function buildPost(deps: CommandContext, request: CreatePostRequest) {
-  const { userId, input, past = 'publish', inputWarnings = [], metadata, idempotency, planned } = request
+  const { userId, past = 'publish', inputWarnings = [], metadata, idempotency, planned } = request
+  const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  // Nothing is fetched for a post that is refused.
+  if (hasSources(request.input)) refuseProblems(readWholePost(request.input, inputContext).problems)
+  const input = await storeSources(deps, userId, request.input)
   const now = deps.clock.now()
-  const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
+  const { value, problems, warnings } = readWholePost(input, { ...inputContext, now })
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value

@@ -1,7 +1,8 @@
 import type { NewPost, PostChange } from '../../domain/posts/post-moves.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { Content, ContentOverride, MediaItem } from '../../domain/posts/post.ts'
+import type { Content, ContentOverride, LinkCard, LinkChoice, MediaItem } from '../../domain/posts/post.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
+import { isCardUrl } from '../../domain/posts/link.ts'
 import { describeTooLargeFile, MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
@@ -11,16 +12,22 @@ import { withoutEmptyParts } from '../../domain/posts/content.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { parseInstant, findTimezoneProblem } from '../../domain/shared/timezones.ts'
 
-/** A media item as clients send it; the service adds its address. */
-export type MediaItemInput = Omit<MediaItem, 'storageUrl'>
+/** A media item as clients send it, by its key or by the address of a file that this service fetches (`storeSources`). */
+export interface MediaItemInput extends Omit<MediaItem, 'storageUrl' | 'storageKey'> {
+  storageKey?: string
+  sourceUrl?: string
+}
 
 export interface SegmentInput {
   text?: string
   mediaItems?: MediaItemInput[]
 }
 
+type LinkInput = Exclude<LinkChoice, LinkCard> | (Omit<LinkCard, 'image'> & { image?: MediaItemInput })
+
 export interface ContentInput extends SegmentInput, Pick<Content, 'firstComment' | 'onUnsupported' | 'options'> {
   segments?: SegmentInput[]
+  link?: LinkInput
 }
 
 /** The fields that a client may set on a post; their shapes are already checked. */
@@ -196,12 +203,24 @@ export function findSelectionProblems({
 }
 
 function readContent(input: ContentInput, path: string, context: InputContext, problems: Problem[]): ContentOverride {
-  const { text, mediaItems, segments, firstComment, onUnsupported, options } = input
+  const { text, mediaItems, segments, firstComment, onUnsupported, options, link } = input
+  const readItem = (item: MediaItemInput, itemPath: string) => {
+    problems.push(...findMediaItemProblems(item, itemPath, context.userId))
+    return readMediaItem(item, context)
+  }
   const readMedia = (items: MediaItemInput[], base: string) =>
-    items.map((item, index) => {
-      problems.push(...findMediaItemProblems(item, `${base}.mediaItems.${index}`, context.userId))
-      return readMediaItem(item, context)
-    })
+    items.map((item, index) => readItem(item, `${base}.mediaItems.${index}`))
+  const readLink = (given: LinkInput, base: string): LinkChoice => {
+    problems.push(...findLinkProblems(given, base))
+    if (typeof given === 'string') return given
+    const { url, title, description, image } = given
+    return {
+      url,
+      ...(title !== undefined && { title: stripDirections(title) }),
+      ...(description !== undefined && { description: stripDirections(description) }),
+      ...(image && { image: readItem(image, `${base}.image`) }),
+    }
+  }
   return {
     ...(text !== undefined && { text }),
     ...(mediaItems && { mediaItems: readMedia(mediaItems, path) }),
@@ -214,15 +233,27 @@ function readContent(input: ContentInput, path: string, context: InputContext, p
     ...(firstComment !== undefined && { firstComment }),
     ...(onUnsupported !== undefined && { onUnsupported }),
     ...(options && { options }),
+    ...(link !== undefined && { link: readLink(link, `${path}.link`) }),
   }
 }
 
-function findMediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {
+function findLinkProblems(link: LinkInput, path: string): Problem[] {
+  if (typeof link === 'string') return []
   const problems: Problem[] = []
-  if (!isOwnMediaKey(userId, item.storageKey)) {
-    const message = 'The file does not belong to this account. Upload it again and use the storageKey of that upload.'
-    problems.push({ path: `${path}.storageKey`, code: 'STORAGE_KEY_INVALID', message })
+  if (!isCardUrl(link.url)) {
+    const message = 'The link must be a web address, such as https://example.com/article.'
+    problems.push({ path: `${path}.url`, code: 'URL_INVALID', message })
   }
+  if (link.image && toMediaKind(link.image.mimeType) === 'video') {
+    const message = 'The image of a link cannot be a video. Use an image.'
+    problems.push({ path: `${path}.image.mimeType`, code: 'MEDIA_TYPE', message })
+  }
+  return problems
+}
+
+function findMediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {
+  const problem = findAddressProblem(item, path, userId)
+  const problems = problem ? [problem] : []
   const max = MAX_UPLOAD_BYTES[toMediaKind(item.mimeType)]
   if (item.sizeBytes !== undefined && item.sizeBytes > max) {
     problems.push({
@@ -234,12 +265,32 @@ function findMediaItemProblems(item: MediaItemInput, path: string, userId: strin
   return problems
 }
 
-/** Copies field by field, so that no other part of a request reaches the record. */
+/** A media item has either a key or an address. */
+function findAddressProblem({ storageKey, sourceUrl }: MediaItemInput, path: string, userId: string): Problem | null {
+  if (sourceUrl === undefined) {
+    if (storageKey === undefined) {
+      const message = `${path}.storageKey is missing. Add it, or the address of the file as sourceUrl.`
+      return { path: `${path}.storageKey`, code: 'REQUIRED', message }
+    }
+    if (isOwnMediaKey(userId, storageKey)) return null
+    const message = 'The file does not belong to this account. Upload it again and use the storageKey of that upload.'
+    return { path: `${path}.storageKey`, code: 'STORAGE_KEY_INVALID', message }
+  }
+  if (storageKey === undefined && isCardUrl(sourceUrl)) return null
+  const message =
+    storageKey === undefined
+      ? 'sourceUrl must be a web address, such as https://example.com/picture.jpg.'
+      : 'A media item has a storageKey or a sourceUrl, not both. Remove one.'
+  return { path: `${path}.sourceUrl`, code: 'URL_INVALID', message }
+}
+
+/** Copies field by field, so that no other part of a request reaches the record. A file that is not fetched has its address as key. */
 function readMediaItem(item: MediaItemInput, { publicUrl }: InputContext): MediaItem {
-  const { storageKey, originalFilename, sizeBytes, width, height, duration, altText } = item
+  const { sourceUrl = '', originalFilename, sizeBytes, width, height, duration, altText } = item
+  const { storageKey = sourceUrl } = item
   return {
     storageKey,
-    storageUrl: publicUrl(storageKey),
+    storageUrl: storageKey === sourceUrl ? sourceUrl : publicUrl(storageKey),
     mimeType: item.mimeType === 'image/jpg' ? 'image/jpeg' : item.mimeType,
     ...(originalFilename === undefined ? {} : { originalFilename: stripDirections(originalFilename) }),
     ...(sizeBytes === undefined ? {} : { sizeBytes }),

@@ -16,6 +16,7 @@ import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { holdMedia } from './hold-media.ts'
 import { leaveOut } from './left-out.ts'
+import { hasSources, storeSources } from './media-sources.ts'
 import { loadUserAccounts } from './post-accounts.ts'
 import { notifyWorkflow } from '../shared/notify-workflow.ts'
 import { buildCreatedNotifications } from './post-created.ts'
@@ -49,11 +50,15 @@ export interface UpdatePostRequest {
  */
 export async function updatePost(
   deps: CommandContext,
-  { userId, postId, update, revisions, assertMayPublish }: UpdatePostRequest,
+  { userId, postId, update: requested, revisions, assertMayPublish }: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw postNotFound()
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  // Nothing is fetched for an update that is refused.
+  if (hasSources(requested.input)) parseUpdate(requested, stored.timezone, inputContext)
+  const input = await storeSources(deps, userId, requested.input)
+  const update = { ...requested, input } as UpdatePostRequest['update']
   const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
   const { scheduledAt = stored.scheduledAt, selectedPlatforms, selectedAccounts } = toChange(stored)
   const { connected, listGroups, findPostAccounts } = await loadUserAccounts(deps, userId)

@@ -13,9 +13,23 @@ export function listMediaItems({
   return contents.flatMap(listOwnMedia)
 }
 
-/** Returns the media items of one content, including those of its segments. */
-export function listOwnMedia({ mediaItems = [], segments = [] }: ContentOverride): MediaItem[] {
-  return [...mediaItems, ...segments.flatMap((segment) => segment.mediaItems)]
+/** Returns the media items of one content, including those of its segments and the image of its link. */
+export function listOwnMedia({ mediaItems = [], segments = [], link }: ContentOverride): MediaItem[] {
+  const image = typeof link === 'object' ? link.image : undefined
+  return [...mediaItems, ...segments.flatMap((segment) => segment.mediaItems), ...(image ? [image] : [])]
+}
+
+/** Replaces every media item of one content. */
+export function mapOwnMedia<C extends ContentOverride>(content: C, change: (item: MediaItem) => MediaItem): C {
+  const { mediaItems, segments, link } = content
+  return {
+    ...content,
+    ...(mediaItems && { mediaItems: mediaItems.map(change) }),
+    ...(segments && {
+      segments: segments.map((segment) => ({ ...segment, mediaItems: segment.mediaItems.map(change) })),
+    }),
+    ...(typeof link === 'object' && link.image && { link: { ...link, image: change(link.image) } }),
+  }
 }
 
 /** Removes a thread, a comment and options that are empty. Overrides keep them, because there they replace those of the content. */

@@ -1,4 +1,4 @@
-import type { Contents } from './content.ts'
+import { mapOwnMedia, type Contents } from './content.ts'
 import type { Content, ContentOverride, MediaItem, PostStatus } from './post.ts'
 import { toMediaKind } from './posting-rules.ts'
 import { trimFullStop } from '../shared/text.ts'
@@ -108,15 +108,7 @@ export function withFacts({ text, mediaItems }: Content, files: MediaFiles): Kno
 /** Replaces declared types by those of the files, so that a WebP named `.jpg` is published as what it is. */
 export function correctTypes<T extends Contents>(post: T, files: MediaFiles): T {
   if (files.size === 0) return post
-  const correctItems = (items: readonly MediaItem[]) => items.map((item) => correctType(item, files))
-  const correct = <C extends ContentOverride>(content: C): C => {
-    const { mediaItems, segments } = content
-    return {
-      ...content,
-      ...(mediaItems && { mediaItems: correctItems(mediaItems) }),
-      ...(segments && { segments: segments.map((one) => ({ ...one, mediaItems: correctItems(one.mediaItems) })) }),
-    }
-  }
+  const correct = <C extends ContentOverride>(content: C): C => mapOwnMedia(content, (item) => correctType(item, files))
   const correctEach = <K extends string, C extends ContentOverride>(overrides: Partial<Record<K, C>>) =>
     Object.fromEntries(Object.entries<C>(overrides as Record<K, C>).map(([name, one]) => [name, correct(one)]))
   const { accountSpecificContent } = post

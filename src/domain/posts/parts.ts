@@ -1,11 +1,13 @@
 import type { Platform } from '../shared/platforms.ts'
-import type { Content, PlatformStatus, Segment } from './post.ts'
+import { toFurtherLink } from './link.ts'
+import type { Content, LinkChoice, PlatformStatus, Segment } from './post.ts'
 import { POSTING_RULES, type PostingRules } from './posting-rules.ts'
 
 /** One of the posts that a post becomes on a platform, or the comment below it. Parts are published one after the other. */
 export interface Part {
   kind: 'post' | 'comment'
   content: Segment
+  link: LinkChoice
 }
 
 /** The fields of a content that some platforms cannot publish. */
@@ -17,13 +19,15 @@ export type UnsupportedField = 'segments' | 'firstComment'
  */
 export function toParts(platform: Platform, content: Content): Part[] {
   const { thread } = POSTING_RULES[platform]
-  const { segments = [] } = content
+  const { segments = [], link = 'auto' } = content
   const isThread = thread.segments === 'replies'
   const posts = isThread ? [toSegment(content), ...segments] : [join(content, thread)]
   const isCommented = hasComment(content) && thread.firstComment !== 'none'
+  const further = toFurtherLink(link)
+  const comment = { text: content.firstComment!, mediaItems: [] }
   return [
-    ...posts.map((one): Part => ({ kind: 'post', content: one })),
-    ...(isCommented ? [{ kind: 'comment' as const, content: { text: content.firstComment!, mediaItems: [] } }] : []),
+    ...posts.map((one, index): Part => ({ kind: 'post', content: one, link: index === 0 ? link : further })),
+    ...(isCommented ? [{ kind: 'comment' as const, content: comment, link: further }] : []),
   ]
 }
 

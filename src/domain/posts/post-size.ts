@@ -24,8 +24,9 @@ export function findSizeProblems(
 }
 
 function countTextBytes(content: ContentOverride): number {
-  const { text = '', segments = [], firstComment = '' } = content
-  const texts = [text, firstComment, ...segments.map((segment) => segment.text)]
+  const { text = '', segments = [], firstComment = '', link } = content
+  const ofLink = typeof link === 'object' ? [link.title ?? '', link.description ?? ''] : []
+  const texts = [text, firstComment, ...segments.map((segment) => segment.text), ...ofLink]
   const descriptions = listOwnMedia(content).map(({ altText = '' }) => altText)
   return [...texts, ...descriptions].reduce((sum, one) => sum + countText(one, 'utf8Bytes'), 0)
 }

@@ -79,6 +79,20 @@ export const UNSUPPORTED_POLICIES = ['refuse', 'join', 'skipPlatform'] as const
 
 export type UnsupportedPolicy = (typeof UNSUPPORTED_POLICIES)[number]
 
+/** `auto`: the first link of the text becomes a card. `none`: no link does. */
+export const LINK_MODES = ['auto', 'none'] as const
+
+/** A link that a post shows as a card. What is absent is read from the page. */
+export interface LinkCard {
+  url: string
+  title?: string
+  description?: string
+  image?: MediaItem
+}
+
+/** Which link of a post becomes a card. */
+export type LinkChoice = (typeof LINK_MODES)[number] | LinkCard
+
 export interface Content {
   text: string
   mediaItems: MediaItem[]
@@ -89,6 +103,8 @@ export interface Content {
   /** Absent: `refuse`. */
   onUnsupported?: UnsupportedPolicy
   options?: PlatformOptions
+  /** Absent: `auto`. */
+  link?: LinkChoice
 }
 
 /** Content override for one platform. Each present field replaces that of `content`. */
@@ -178,7 +194,7 @@ export interface PlatformStatus extends Cause {
   /** The first post of a thread, as soon as it is published. */
   platformPostId: string | null
   platformPostUrl: string | null
-  /** A sentence for users about files that the platform left out of the published post; absent when it left out none. */
+  /** A sentence for users about what the published post lacks, such as a file or the card of its link; absent when it lacks nothing. */
   warning?: string
   /** The published posts of a thread or of a post with a comment, in order; absent before the first one, and for all other posts. */
   parts?: PublishedPart[]

@@ -1,3 +1,4 @@
+import { needsPage } from './link.ts'
 import { shortenForMastodon } from './mastodon-length.ts'
 import type { PollRule } from './options.ts'
 import { findAllLinks } from '../shared/links.ts'
@@ -318,7 +319,7 @@ export function fitAltText(item: MediaItem, rules: PostingRules): string {
 }
 
 /** Returns how long before a post is due its preparation should start, milliseconds. */
-export function prepareLeadMs(_platform: Platform, content: Content): number {
+export function prepareLeadMs(platform: Platform, content: Content): number {
   if (content.mediaItems.some((item) => toMediaKind(item.mimeType) === 'video')) return 10 * MINUTE
-  return content.mediaItems.length > 0 ? MINUTE : 0
+  return content.mediaItems.length > 0 || needsPage(platform, content) ? MINUTE : 0
 }

@@ -106,7 +106,7 @@ export function preflight(
   files: MediaFiles = NO_FILES,
 ): Preflight {
   const result: Preflight = { errors: [], warnings: [], platforms: {}, accounts: {} }
-  const lists = new Map<string, readonly MediaItem[]>()
+  const items = new Map<string, MediaItem>()
   for (const chosen of targets) {
     const { platform, target, path, isConnected, rules } = chosen
     const stated = resolveContent(post, chosen)
@@ -117,10 +117,7 @@ export function preflight(
     // What refuses the post is no part of it, so that no other problem is about it.
     const ignored = unsupported.errors.length > 0 ? findUnsupported(stated, rules) : []
     const parts = locateParts(post, chosen, omit(stated, ignored))
-    lists.set(toPath(post, chosen, 'mediaItems'), stated.mediaItems)
-    stated.segments?.forEach(({ mediaItems }, index) =>
-      lists.set(`${toPath(post, chosen, 'segments')}.${index}.mediaItems`, mediaItems),
-    )
+    for (const [path, item] of locateMedia(post, chosen, stated)) items.set(path, item)
     const found = findOptionProblems(platform, { ...stated, ...parts[0]!.content }, rules)
     const options = toPath(post, chosen, 'options')
     result.errors.push(...found.map((one) => ({ ...one, path: `${options}.${one.path}`, ...toAccountFields(chosen) })))
@@ -139,11 +136,9 @@ export function preflight(
     if (target === undefined) result.platforms[platform] = report
     else result.accounts[target] = report
   }
-  for (const [path, items] of lists) {
-    for (const [index, item] of items.entries()) {
-      const { kind, problem } = checkFile(item, files, post.scheduledAt ?? null)
-      if (problem) result[kind].push({ path: `${path}.${index}`, ...problem })
-    }
+  for (const [path, item] of items) {
+    const { kind, problem } = checkFile(item, files, post.scheduledAt ?? null)
+    if (problem) result[kind].push({ path, ...problem })
   }
   result.warnings.push(...findUnusedOverrides(post, targets))
   return result
@@ -157,6 +152,22 @@ export function toKnownContent(
   files: MediaFiles,
 ): KnownContent {
   return withFacts({ text: toMeasuredText(platform, text, options), mediaItems }, files)
+}
+
+/** Returns the media of a content, each with its path in the request. */
+function locateMedia(post: PreflightInput, chosen: PreflightTarget, stated: Content): [path: string, MediaItem][] {
+  const { mediaItems, segments = [], link } = stated
+  const list = (items: readonly MediaItem[], path: string) =>
+    items.map((item, index): [string, MediaItem] => [`${path}.${index}`, item])
+  const ofSegments = segments.flatMap((segment, index) =>
+    list(segment.mediaItems, `${toPath(post, chosen, 'segments')}.${index}.mediaItems`),
+  )
+  const image = typeof link === 'object' ? link.image : undefined
+  return [
+    ...list(mediaItems, toPath(post, chosen, 'mediaItems')),
+    ...ofSegments,
+    ...(image ? [[`${toPath(post, chosen, 'link')}.image`, image] satisfies [string, MediaItem]] : []),
+  ]
 }
 
 /** The paths in the request of what a part consists of. */

@@ -1,4 +1,5 @@
 import { listOwnMedia, resolveContent } from './content.ts'
+import { needsPage } from './link.ts'
 import { prepareLeadMs } from './posting-rules.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { PlatformStatus, Post } from './post.ts'
@@ -50,11 +51,11 @@ export function toPublishPlan(post: Post): PublishPlan | null {
   return { postId, userId, revision, dueAt, armAt, ...(isBrief && { isBrief }), platforms }
 }
 
-/** True for the first attempt of an immediate text. */
+/** True for the first attempt of an immediate text for which no other server is read. */
 function isFirstText(post: Post, entry: PlatformStatus): boolean {
-  return (
-    post.scheduledAt === null && entry.delivery.attempt === 0 && listOwnMedia(resolveContent(post, entry)).length === 0
-  )
+  const content = resolveContent(post, entry)
+  const isText = listOwnMedia(content).length === 0 && !needsPage(entry.platform, content)
+  return post.scheduledAt === null && entry.delivery.attempt === 0 && isText
 }
 
 const SHORTEST_LEAD_MS = 3 * SECOND

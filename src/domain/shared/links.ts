@@ -28,7 +28,7 @@ export interface FoundLink {
 }
 
 /** Browsers and servers accept no longer URLs, and parsing a very long host name takes quadratic time. */
-const LONGEST_LINK = 2_048
+export const LONGEST_LINK = 2_048
 
 /** Returns the valid links of a text that have a scheme, without the punctuation of the sentence around them. */
 export function findLinks(text: string): FoundLink[] {

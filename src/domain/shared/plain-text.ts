@@ -1,4 +1,5 @@
 import { cutToFit } from './fit-text.ts'
+import { stripDirections } from './text.ts'
 
 const TAG = /<[^<>]*>/g
 /** Zero-width and bidirectional controls, soft hyphens, lone surrogates, private use. */
@@ -8,6 +9,11 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
 /** Returns the text as one line without invisible and control characters. */
 export function toOneLine(text: string): string {
   return text.replace(INVISIBLE, '').replace(CONTROLS, ' ').trim()
+}
+
+/** Like `toOneLine`, for text in any script: what joins letters and emoji stays, and what changes the direction of others does not. */
+export function toTitleLine(text: string): string {
+  return stripDirections(text.toWellFormed()).replace(CONTROLS, ' ').trim()
 }
 
 /** Returns the text as one line without markup. Linear in the length of the text. */

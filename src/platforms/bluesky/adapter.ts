@@ -1,10 +1,12 @@
 import { SECOND } from '../../domain/shared/times.ts'
-import type { DirectConnect, MediaSource, PlatformAdapter } from '../contract.ts'
+import type { DirectConnect, MediaSource, PageSource, PlatformAdapter } from '../contract.ts'
 import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import type { ResolveName } from '../shared/public-lookup.ts'
 import { createPublicServers } from '../shared/public-servers.ts'
+import { createCards } from './cards.ts'
 import { createIdentities } from './identities.ts'
+import { createImages } from './images.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { publicationQuota, readNews, toSubject } from './quotas.ts'
@@ -30,6 +32,8 @@ export interface BlueskyOptions {
   /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   media: MediaSource
+  /** Reads the pages of links. Absent: no cards are made from them. */
+  pages?: PageSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   /** Creates the HTTP clients. The simulation replaces it; absent: real connections. */
@@ -73,7 +77,9 @@ export function createBluesky(options: BlueskyOptions) {
   const { connect, ...sessions } = createSessions({ xrpc, reading, services, identities })
   const uploads = createXrpc(quota.watch(uploadClient))
   const video = createVideo({ xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs })
-  const posts = createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs })
+  const images = createImages({ uploads, services, media })
+  const cards = createCards({ pages: options.pages, images })
+  const posts = createPosts({ xrpc, services, images, video, cards, appUrl, publishTimeoutMs })
 
   const metrics = createMetrics({ xrpc: reading, services })
 

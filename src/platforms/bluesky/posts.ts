@@ -8,7 +8,6 @@ import type {
   CallOptions,
   Credentials,
   DeliveryCheckpoints,
-  MediaSource,
   OutgoingPost,
   Checkpoints,
   NotFoundResult,
@@ -17,14 +16,12 @@ import type {
 import { PlatformError } from '../errors.ts'
 import { ignoreBody } from '../shared/calls.ts'
 import { listSince } from '../shared/list-since.ts'
-import { loadImage, warmUpImages } from '../shared/image-files.ts'
+import { warmUpImages } from '../shared/image-files.ts'
 import { searchRestored } from '../shared/restored-search.ts'
-import { createMediaLimiter } from '../shared/media-limiter.ts'
 import {
   readResolvedHandle,
   readStoredRecord,
   readStoredRecords,
-  readUploadedBlob,
   readWrittenRecord,
   type StoredRecord,
 } from './responses.ts'
@@ -40,24 +37,25 @@ import {
   type ReplyRef,
   type StrongRef,
 } from './record.ts'
+import type { createCards } from './cards.ts'
+import type { Images } from './images.ts'
 import { deriveRecordKey } from './record-key.ts'
+import { readSaved } from './saved.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
-import { findUpload, forgetUploads, saveUpload, listUploadedFiles, type StoredUpload } from './uploads.ts'
+import { findUpload, forgetUploads, saveUpload, listUploadedFiles } from './uploads.ts'
 import type { createVideo } from './video.ts'
 import { asAccount, type Xrpc } from './xrpc.ts'
 
 interface PostDeps {
   xrpc: Xrpc
-  /** A separate client, so that uploads never take a connection from a visible call. */
-  uploads: Xrpc
   services: ServiceAddresses
-  media: MediaSource
+  images: Images
   video: ReturnType<typeof createVideo>
+  cards: ReturnType<typeof createCards>
   appUrl: string
   publishTimeoutMs: number
 }
 
-const IMAGES_IN_MEMORY = 2
 /** Handles are resolved seconds before the scheduled time; a slower lookup would delay the post. */
 const LOOKUP_TIMEOUT_MS = 5 * SECOND
 
@@ -74,9 +72,7 @@ const LOOKUP_FAILURES = 'lookupFailures'
 const MAX_LOOKUP_FAILURES = 2
 
 /** Prepares and publishes posts, and reconciles unknown outcomes. */
-export function createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs }: PostDeps) {
-  const limitImages = createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 })
-
+export function createPosts({ xrpc, services, images, video, cards, appUrl, publishTimeoutMs }: PostDeps) {
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     assertPostable(post)
     await prepareFacets(post, account, checkpoints, options)
@@ -85,13 +81,11 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     for (const [index, item] of post.content.mediaItems.entries()) {
       if (toMediaKind(item.mimeType) === 'video') await video.prepare({ item, index }, account, checkpoints, options)
       else if (!findUpload(checkpoints, index)) {
-        await saveUpload(
-          checkpoints,
-          index,
-          await limitImages(item, () => uploadImage(item, account, options), options),
-        )
+        const limits = POSTING_RULES.bluesky.media.image
+        await saveUpload(checkpoints, index, await images.uploadItem(item, limits, account, options))
       }
     }
+    await cards.prepare(post, account, checkpoints, options)
     xrpc.warm(services.resolve(account))
   }
 
@@ -199,24 +193,6 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     }
   }
 
-  async function uploadImage(
-    item: OutgoingPost['content']['mediaItems'][number],
-    account: Credentials,
-    { signal }: CallOptions,
-  ): Promise<StoredUpload> {
-    const image = await loadImage(media, item, POSTING_RULES.bluesky.media.image, { signal })
-    const { blob } = await uploads.procedure(
-      {
-        service: services.resolve(account),
-        nsid: 'com.atproto.repo.uploadBlob',
-        input: { bytes: image.bytes, sizeBytes: image.bytes.length, mimeType: image.mimeType },
-      },
-      readUploadedBlob,
-      { ...asAccount(account), signal },
-    )
-    return { blob, width: image.width, height: image.height, uploadedAt: Date.now() }
-  }
-
   async function publish(
     post: OutgoingPost,
     account: Credentials,
@@ -229,6 +205,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       files: listUploadedFiles(post, delivery),
       reply: readSaved<ReplyRef>(delivery, REPLY),
       quote: readSaved<StrongRef>(delivery, QUOTE),
+      card: cards.find(delivery),
       options: post.options.bluesky,
     })
     await writeGate(post, account, delivery, { signal })
@@ -248,9 +225,12 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
         readWrittenRecord,
         call,
       )
-      return toPublished(written.uri)
+      return toPublished(written.uri, delivery)
     } catch (error) {
-      if (isRefusedAs(error, 'BlobNotFound')) await forgetUploads(post, delivery)
+      if (isRefusedAs(error, 'BlobNotFound')) {
+        await forgetUploads(post, delivery)
+        await cards.forgetThumb(delivery)
+      }
       if (!(error instanceof PlatformError && error.class === 'not_found')) throw error
       return publishedDespite(error, account, delivery, { signal })
     }
@@ -291,7 +271,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     options: CallOptions,
   ): Promise<Published> {
     const stored = await findRecord(account, delivery, options).catch(() => undefined)
-    if (stored) return toPublished(stored.uri)
+    if (stored) return toPublished(stored.uri, delivery)
     if (stored === null) throw cause
     throw toUnprovenError(cause)
   }
@@ -324,7 +304,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     try {
       const stored = await findRecord(account, delivery, options)
       // After a restore, an equal post that was searched for by its content may have taken this one.
-      if (stored && !(await options.isTaken(stored.uri))) return toPublished(stored.uri)
+      if (stored && !(await options.isTaken(stored.uri))) return toPublished(stored.uri, delivery)
     } catch (error) {
       // A definite answer to a different question, such as a moved account.
       if (error instanceof PlatformError && error.class === 'validation') return 'undecidable'
@@ -337,10 +317,10 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   async function findRestored(
     { content }: OutgoingPost,
     account: Credentials,
-    { startedAt }: DeliveryCheckpoints,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
-    const own = await listRecordsSince(startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
+    const own = await listRecordsSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
     const found = await searchRestored(
       own,
       {
@@ -351,7 +331,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       },
       options,
     )
-    return typeof found === 'string' ? found : toPublished(found.uri)
+    return typeof found === 'string' ? found : toPublished(found.uri, delivery)
   }
 
   /** Returns the newest first; `null` when there are too many to search. */
@@ -392,9 +372,14 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   }
 
   /** A URL with the DID stays valid when the account changes its handle. */
-  function toPublished(uri: string): Published {
+  function toPublished(uri: string, delivery: DeliveryCheckpoints): Published {
     const [did, , key] = uri.replace('at://', '').split('/')
-    return { platformPostId: uri, platformPostUrl: `${trimTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
+    const warning = cards.findWarning(delivery)
+    return {
+      platformPostId: uri,
+      platformPostUrl: `${trimTrailingSlashes(appUrl)}/profile/${did}/post/${key}`,
+      ...(warning !== undefined && { warning }),
+    }
   }
 
   /** Loads the large modules that only preparation needs; the API never prepares. */
@@ -419,9 +404,4 @@ function assertPostable({ content }: OutgoingPost): void {
     }
     return mediaItems.length > image.max ? `Bluesky accepts at most ${image.max} images in a post` : null
   }
-}
-
-function readSaved<T>(checkpoints: Checkpoints, name: string): T | null {
-  const stored = checkpoints.get(name)
-  return stored ? (JSON.parse(stored) as T) : null
 }

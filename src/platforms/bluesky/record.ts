@@ -42,7 +42,12 @@ interface QuoteWithMediaEmbed {
   media: MediaEmbed
 }
 
-type MediaEmbed = ImagesEmbed | VideoEmbed
+type MediaEmbed = ImagesEmbed | VideoEmbed | CardEmbed
+
+interface CardEmbed {
+  $type: 'app.bsky.embed.external'
+  external: Card
+}
 
 interface VideoEmbed {
   $type: 'app.bsky.embed.video'
@@ -74,6 +79,14 @@ export interface PostRecord {
   labels?: { $type: 'com.atproto.label.defs#selfLabels'; values: { val: string }[] }
 }
 
+/** The card of a link. */
+export interface Card {
+  uri: string
+  title: string
+  description: string
+  thumb?: BlobRef
+}
+
 /** What a record consists of besides its content. */
 interface RecordParts {
   createdAt: Date
@@ -82,15 +95,18 @@ interface RecordParts {
   reply: ReplyRef | null
   /** The quoted post. */
   quote: StrongRef | null
+  /** The card of a link; posts with files have none. */
+  card: Card | null
   options: BlueskyOptions | undefined
 }
 
 /** Builds the record of a post. Equal arguments give an equal record, so that writing it again changes nothing. */
 export function buildRecord(
   content: Segment,
-  { createdAt, facets, files, reply, quote, options: { languages = [], labels = [] } = {} }: RecordParts,
+  { createdAt, facets, files, reply, quote, card, options: { languages = [], labels = [] } = {} }: RecordParts,
 ): PostRecord {
-  const embed = toEmbed(content, files, quote)
+  const media = files.length > 0 ? toMediaEmbed(content, files) : card ? toCardEmbed(card) : undefined
+  const embed = toEmbed(media, quote)
   return {
     $type: POST_COLLECTION,
     text: content.text,
@@ -105,11 +121,14 @@ export function buildRecord(
   }
 }
 
-function toEmbed(content: Segment, files: UploadedFile[], quote: StrongRef | null): PostRecord['embed'] {
-  const media = files.length > 0 ? toMediaEmbed(content, files) : undefined
+function toEmbed(media: MediaEmbed | undefined, quote: StrongRef | null): PostRecord['embed'] {
   if (!quote) return media
   const record: QuoteEmbed = { $type: 'app.bsky.embed.record', record: quote }
   return media ? { $type: 'app.bsky.embed.recordWithMedia', record, media } : record
+}
+
+function toCardEmbed(external: Card): CardEmbed {
+  return { $type: 'app.bsky.embed.external', external }
 }
 
 /** Builds the embed of images or a video. A video is the only media of its post. */

@@ -3,6 +3,7 @@ import type { OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import type { BlobRef } from './responses.ts'
 import type { UploadedFile } from './record.ts'
+import { readSaved } from './saved.ts'
 
 /** Servers delete blobs that no record references after a while; older ones are uploaded again. */
 const BLOB_LIFE_MS = 30 * MINUTE
@@ -24,7 +25,12 @@ const toCheckpointName = (index: number) => `media.${index}`
 /** Returns the upload if it is recent enough to use. */
 export function findUpload(checkpoints: Checkpoints, index: number): StoredUpload | null {
   const stored = read(checkpoints, index)
-  return stored && Date.now() - stored.uploadedAt < BLOB_LIFE_MS ? stored : null
+  return stored && isRecent(stored) ? stored : null
+}
+
+/** Returns whether the server still has an upload. */
+export function isRecent({ uploadedAt }: StoredUpload): boolean {
+  return Date.now() - uploadedAt < BLOB_LIFE_MS
 }
 
 export async function saveUpload(checkpoints: Checkpoints, index: number, upload: StoredUpload | null): Promise<void> {
@@ -45,6 +51,5 @@ export async function forgetUploads({ content }: OutgoingPost, checkpoints: Chec
 }
 
 function read(checkpoints: Checkpoints, index: number): StoredUpload | null {
-  const stored = checkpoints.get(toCheckpointName(index))
-  return stored ? (JSON.parse(stored) as StoredUpload) : null
+  return readSaved<StoredUpload>(checkpoints, toCheckpointName(index))
 }

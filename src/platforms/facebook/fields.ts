@@ -10,7 +10,7 @@ export function toFeedFields(post: OutgoingPost, checkpoints: Checkpoints): Grap
   const photos = toAttachedMedia(post, checkpoints)
   return {
     message: text === '' ? undefined : text,
-    link: photos.length > 0 || isWithoutLink(checkpoints) ? undefined : findPreviewLink(text),
+    link: photos.length > 0 || isWithoutLink(checkpoints) ? undefined : findPreviewLink(post),
     attached_media: photos.length > 0 ? JSON.stringify(photos) : undefined,
     fields: 'id,permalink_url',
   }

@@ -148,7 +148,7 @@ function isSamePost(
   const uploaded = isVideo(post) ? [] : listUploadedPhotos(post, delivery).filter((id) => id !== null)
   if (uploaded.length > 0) return uploaded.some((id) => photoIds.includes(id))
   // A link to a video shows that video as an attachment, too.
-  if (photoIds.length > 0 || (otherIds.length > 0 && !findPreviewLink(post.content.text))) return false
+  if (photoIds.length > 0 || (otherIds.length > 0 && !findPreviewLink(post))) return false
   return hasSameText(text, post)
 }
 

@@ -20,7 +20,7 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
   posts: { listPath: 'media', usageField: 'quota_usage', configField: 'config' },
   textField: 'caption',
 
-  toSingleFields: ({ text }, media) => ({
+  toSingleFields: ({ content: { text } }, media) => ({
     ...(media && toFileFields(media)),
     // A single image has no media type, and a single video is a Reel.
     ...(media && isVideo(media) && { media_type: 'REELS' }),

@@ -20,7 +20,7 @@ export interface HttpClientOptions {
   maxResponseBytes?: number
   /**
    * Reads only the first `maxResponseBytes` of a response, and returns its status whatever the rest is. By default a longer, compressed or
-   * broken response fails the call.
+   * broken response fails the call. Required for `open`, whose responses have any length.
    */
   readsExcerpts?: boolean
   /** Required for clients that call servers named by users. Absent: every server is called wherever it is. */
@@ -46,6 +46,14 @@ export interface HttpResponse {
   /** Returns a header by its lower-case name. */
   header(name: string): string | undefined
   text: string
+}
+
+/** A response whose body is read by whoever opened it, up to a size of their choice. */
+export interface OpenResponse extends Omit<HttpResponse, 'text'> {
+  /** Throws `HttpFailure`. Leaving the loop over it ends the response. */
+  body: AsyncIterable<Uint8Array>
+  /** Ends a response whose body is not read. */
+  discard(): void
 }
 
 /**
@@ -78,33 +86,53 @@ export function createHttpClient(options: HttpClientOptions) {
   })
   const read = options.readsExcerpts ? readExcerpt : readResponse
 
+  async function dispatch<T>(
+    call: HttpRequest,
+    receive: (response: Dispatcher.ResponseData, toFailure: (error: unknown) => HttpFailure) => Promise<T>,
+  ): Promise<T> {
+    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? TOTAL_TIMEOUT_MS)])
+    let sent = false
+    const onStart = () => {
+      // A call that was aborted in the queue must not be sent.
+      signal.throwIfAborted()
+      sent = true
+    }
+    const toFailure = (error: unknown) =>
+      new HttpFailure(describeFailure(error, signal), { sent, isUnreadable: isUnreadable(error), cause: error })
+    try {
+      signal.throwIfAborted()
+      const pending = request(call.url, {
+        dispatcher: agent.compose(interceptStart(onStart)),
+        method: call.method,
+        // A compressed response could expand without limit; platform responses are small.
+        headers: { ...call.headers, 'user-agent': options.userAgent, 'accept-encoding': 'identity' },
+        body: (call.body as Dispatcher.DispatchOptions['body']) ?? null,
+        signal,
+      })
+      // undici checks the signal of a queued request only when its turn comes.
+      const response = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
+      return await receive(response, toFailure)
+    } catch (error) {
+      throw toFailure(error)
+    }
+  }
+
   return {
     /** @throws HttpFailure */
-    async send(call: HttpRequest): Promise<HttpResponse> {
-      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? TOTAL_TIMEOUT_MS)])
-      let sent = false
-      const onStart = () => {
-        // A call that was aborted in the queue must not be sent.
-        signal.throwIfAborted()
-        sent = true
-      }
-      try {
-        signal.throwIfAborted()
-        const pending = request(call.url, {
-          dispatcher: agent.compose(interceptStart(onStart)),
-          method: call.method,
-          // A compressed response could expand without limit; platform responses are small.
-          headers: { ...call.headers, 'user-agent': options.userAgent, 'accept-encoding': 'identity' },
-          body: (call.body as Dispatcher.DispatchOptions['body']) ?? null,
-          signal,
-        })
-        // undici checks the signal of a queued request only when its turn comes.
-        const response = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
-        return await read(response, maxResponseBytes)
-      } catch (error) {
-        throw new HttpFailure(describeFailure(error, signal), { sent, isUnreadable: isUnreadable(error), cause: error })
-      }
-    },
+    send: (call: HttpRequest): Promise<HttpResponse> => dispatch(call, (response) => read(response, maxResponseBytes)),
+
+    /**
+     * Returns a response whose body is read as it arrives, within the deadline of the call.
+     * @throws HttpFailure
+     */
+    open: (call: HttpRequest): Promise<OpenResponse> =>
+      dispatch(call, async ({ statusCode, headers, body }, toFailure) => ({
+        status: statusCode,
+        header: readHeader(headers),
+        body: readPieces(body, toFailure),
+        discard: () => discard(body),
+      })),
+
     /** Opens a connection to the server for a call within the next seconds. */
     warm: connector.warm,
     async close(): Promise<void> {
@@ -173,7 +201,24 @@ async function readExcerpt(
 }
 
 function toHttpResponse(status: number, headers: Dispatcher.ResponseData['headers'], text: string): HttpResponse {
-  return { status, header: (name) => [headers[name]].flat()[0], text }
+  return { status, header: readHeader(headers), text }
+}
+
+function readHeader(headers: Dispatcher.ResponseData['headers']): HttpResponse['header'] {
+  return (name) => [headers[name]].flat()[0]
+}
+
+async function* readPieces(
+  body: Dispatcher.ResponseData['body'],
+  toFailure: (error: unknown) => HttpFailure,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body as AsyncIterable<Uint8Array>) yield piece
+  } catch (error) {
+    throw toFailure(error)
+  } finally {
+    discard(body)
+  }
 }
 
 /** Ends the response. Without a listener, the error that undici emits for it would end the process. */

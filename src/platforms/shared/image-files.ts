@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { nameFile } from '../../domain/posts/media-files.ts'
 import type { MediaItem } from '../../domain/posts/post.ts'
 import type { CallOptions, MediaSource } from '../contract.ts'
 import type { ImageLimits, PreparedImage } from './images.ts'
-import { createMediaLimiter } from './media-limiter.ts'
+import { createUserLimiter } from './media-limiter.ts'
 
 /** Shared by all platforms: a decoded image takes many times the memory of its file (docs/design/architecture.md#images). */
-const limitConversions = createMediaLimiter({ concurrency: 2, perUser: 1 })
+const limitConversions = createUserLimiter({ concurrency: 2, perUser: 1 })
 
 const CACHE_BYTES = 48_000_000
 
@@ -29,7 +30,20 @@ export async function loadImage(
   { signal }: CallOptions,
 ): Promise<PreparedImage & { isAsStored: boolean }> {
   // Each user has one conversion at a time, so a second request for the same image hits the cache.
-  return limitConversions(item, () => convert(media, item, limits, { signal }), { signal })
+  return limitConversions(parseOwnerId(item.storageKey), () => convert(media, item, limits, { signal }), { signal })
+}
+
+/**
+ * Returns an image of another server within the platform's limits. Its type is already known to be an image.
+ * @throws MediaUnavailableError, PlatformError as `loadImage` does
+ */
+export async function convertImage(
+  source: Uint8Array,
+  limits: ImageLimits,
+  { userId, signal }: CallOptions & { userId: string },
+): Promise<PreparedImage> {
+  const { prepareImage } = await import('./images.ts')
+  return limitConversions(userId, () => prepareImage(source, limits, 'The image'), { signal })
 }
 
 async function convert(media: MediaSource, item: MediaItem, limits: ImageLimits, { signal }: CallOptions) {

@@ -16,14 +16,21 @@ interface MediaLimiterOptions {
 const MAX_WAITING = 20
 const RETRY_AFTER_MS = 5 * SECOND
 
-/** Limits concurrent work on media files, fairly by user. */
-export function createMediaLimiter({ concurrency, perUser }: MediaLimiterOptions) {
+/** Limits concurrent work on media files, fairly by the user who owns them. */
+export function createMediaLimiter(options: MediaLimiterOptions) {
+  const runLimited = createUserLimiter(options)
+  return <T>(item: MediaItem, work: () => Promise<T>, call: CallOptions): Promise<T> =>
+    runLimited(parseOwnerId(item.storageKey), work, call)
+}
+
+/** Limits concurrent work on files, fairly by user. */
+export function createUserLimiter({ concurrency, perUser }: MediaLimiterOptions) {
   const limit = createFairLimit({ maxRunning: concurrency, perKey: perUser, waitingPerKey: MAX_WAITING })
 
   /** @throws PlatformError `media_not_ready` when the user's queue is full, or the error of `work` */
-  return async function runLimited<T>(item: MediaItem, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
+  return async function runLimited<T>(userId: string, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     try {
-      return await limit(parseOwnerId(item.storageKey), work, { signal })
+      return await limit(userId, work, { signal })
     } catch (error) {
       if (!(error instanceof QueueFull)) throw error
       const options = { certain: true, retryAfterMs: RETRY_AFTER_MS, cause: error }

@@ -29,8 +29,11 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
   replies: { listPath: 'replies', usageField: 'reply_quota_usage', configField: 'reply_config' },
   textField: 'text',
 
-  toSingleFields: ({ text }, media) =>
-    media ? { ...toMediaFields(media), ...toTextFields(text) } : { media_type: 'TEXT', text },
+  toSingleFields: ({ content: { text }, link }, media) => {
+    if (media) return { ...toMediaFields(media), ...toTextFields(text) }
+    // Threads makes a card of the first link in the text by itself.
+    return { media_type: 'TEXT', text, link_attachment: typeof link === 'object' ? link.url : undefined }
+  },
   toChildFields: (media) => ({ ...toMediaFields(media), is_carousel_item: 'true' }),
   toCarouselFields: ({ text }) => ({ media_type: 'CAROUSEL', ...toTextFields(text) }),
 

@@ -49,6 +49,7 @@ const contentSchema = new Schema(
     firstComment: String,
     onUnsupported: { type: String, enum: UNSUPPORTED_POLICIES },
     options: { type: Schema.Types.Mixed, default: undefined },
+    link: { type: Schema.Types.Mixed, default: undefined },
   },
   subdocumentOptions,
 )

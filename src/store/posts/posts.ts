@@ -42,7 +42,7 @@ export interface MediaUses {
 const MAX_LISTED_USES = 20
 
 /** The paths under which a post names media. */
-const MEDIA_PATHS = CONTENT_PATHS.map((path) => `${path}.mediaItems`)
+const MEDIA_PATHS = CONTENT_PATHS.flatMap((path) => [`${path}.mediaItems`, `${path}.link.image`])
 
 /** Stores posts. Stored posts change only through `transition`. Each change stores its events with the post, for the relay to the feed. */
 export function createPostStore(

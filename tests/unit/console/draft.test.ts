@@ -28,30 +28,46 @@ const item = (name: string) => ({
   altText: name,
 })
 
+const segment = (id: string, text: string, ...media: ReturnType<typeof item>[]) => ({ id, text, media })
+
 const DRAFT: Draft = {
   text: 'Good morning',
   media: [item('one.png')],
+  segments: [segment('0', 'Second post', item('three.png')), segment('1', 'Third post')],
+  firstComment: 'All pictures: https://harbours.example',
+  onUnsupported: 'join',
+  options: {
+    bluesky: { languages: ['en'], labels: ['nudity'], replyGate: ['nobody'], quoteUrl: 'at://did:plc:a/post/b' },
+  },
   accounts: [ALICE._id, PAGE._id],
-  variants: { bluesky: { text: 'Good morning, Bluesky' }, [PAGE._id]: { media: [item('two.png')] } },
+  variants: {
+    bluesky: { text: 'Good morning, Bluesky', segments: [segment('0', 'On Bluesky only', item('four.png'))] },
+    facebook: { segments: [], firstComment: '', onUnsupported: 'skipPlatform' },
+    [ALICE._id]: { options: { bluesky: { languages: ['de'] } } },
+    [PAGE._id]: { media: [item('two.png')] },
+  },
   at: { time: '2027-05-01 09:30:00', timezone: 'Europe/Berlin' },
 }
 
 /** The post that the service makes of a draft. */
 function stored(draft: Draft): Schemas['Post'] {
   const { content, platformSpecificContent, accountSpecificContent } = toPost(draft, ACCOUNTS)
-  const shown = ({ storageKey, ...rest }: Schemas['MediaItemInput']) => ({
+  const shown = ({ storageKey = '', ...rest }: Schemas['MediaItemInput']) => ({
     storageKey,
     storageUrl: `https://media.example/${storageKey.split('/').pop()}`,
     ...rest,
   })
-  const override = ({ text, mediaItems }: Schemas['OverrideInput']) => ({
-    ...(text !== undefined && { text }),
+  const contentOf = ({ mediaItems, segments, ...rest }: Schemas['OverrideInput']) => ({
+    ...rest,
     ...(mediaItems && { mediaItems: mediaItems.map(shown) }),
+    ...(segments && {
+      segments: segments.map(({ text, mediaItems: media = [] }) => ({ text, mediaItems: media.map(shown) })),
+    }),
   })
   const overrides = (given: Record<string, Schemas['OverrideInput']> = {}) =>
-    Object.fromEntries(Object.entries(given).map(([key, value]) => [key, override(value)]))
+    Object.fromEntries(Object.entries(given).map(([key, value]) => [key, contentOf(value)]))
   return {
-    content: { text: content.text, mediaItems: content.mediaItems!.map(shown) },
+    content: contentOf(content),
     platformSpecificContent: overrides(platformSpecificContent),
     accountSpecificContent: overrides(accountSpecificContent),
     platformStatuses: draft.accounts.map((accountId) => ({ platform: 'bluesky', accountId, accountName: 'alice' })),
@@ -61,18 +77,48 @@ function stored(draft: Draft): Schemas['Post'] {
 }
 
 describe('the draft of the composer', () => {
-  it('a draft becomes the body of a post with wall time, named accounts and both kinds of variants', () => {
-    const { storageUrl: _, ...one } = item('one.png')
-    const { storageUrl: __, ...two } = item('two.png')
+  it('a draft becomes the body of a post with wall time, named accounts and all parts of both kinds of variants', () => {
+    const [one, two, three, four] = ['one.png', 'two.png', 'three.png', 'four.png'].map((name) => {
+      const { storageUrl: _, ...rest } = item(name)
+      return rest
+    })
     expect(toPost(DRAFT, ACCOUNTS)).toEqual({
-      content: { text: 'Good morning', mediaItems: [one] },
+      content: {
+        text: 'Good morning',
+        mediaItems: [one],
+        segments: [
+          { text: 'Second post', mediaItems: [three] },
+          { text: 'Third post', mediaItems: [] },
+        ],
+        firstComment: DRAFT.firstComment,
+        onUnsupported: 'join',
+        options: DRAFT.options,
+      },
       selectedPlatforms: [],
       selectedAccounts: [ALICE._id, PAGE._id],
-      platformSpecificContent: { bluesky: { text: 'Good morning, Bluesky' } },
-      accountSpecificContent: { [PAGE._id]: { mediaItems: [two] } },
+      platformSpecificContent: {
+        bluesky: { text: 'Good morning, Bluesky', segments: [{ text: 'On Bluesky only', mediaItems: [four] }] },
+        facebook: { segments: [], firstComment: '', onUnsupported: 'skipPlatform' },
+      },
+      accountSpecificContent: {
+        [ALICE._id]: { options: { bluesky: { languages: ['de'] } } },
+        [PAGE._id]: { mediaItems: [two] },
+      },
       scheduledAt: '2027-05-01T09:30:00',
       timezone: 'Europe/Berlin',
     })
+  })
+
+  it('parts that were removed are sent as empty, because an update keeps what is absent', () => {
+    const { content } = toPost({ ...DRAFT, ...emptyDraft(DRAFT.accounts), text: 'Alone' }, ACCOUNTS)
+    expect(content).toEqual({
+      ...{ text: 'Alone', mediaItems: [], segments: [], firstComment: '', onUnsupported: 'refuse', options: {} },
+    })
+  })
+
+  it('options of platforms that are not chosen are left out', () => {
+    const options = { ...DRAFT.options, tumblr: { sourceUrl: 'https://unfinished' } }
+    expect(toPost({ ...DRAFT, options }, ACCOUNTS).content.options).toEqual(DRAFT.options)
   })
 
   it('a draft without a time publishes now', () => {
@@ -82,12 +128,26 @@ describe('the draft of the composer', () => {
   it('accounts that are no longer connected, and variants of accounts that are not chosen, are left out', () => {
     const body = toPost({ ...DRAFT, accounts: [ALICE._id, 'd'.repeat(24)] }, ACCOUNTS)
     expect(body.selectedAccounts).toEqual([ALICE._id])
-    expect(body.accountSpecificContent).toEqual({})
+    expect(body.accountSpecificContent).toEqual({ [ALICE._id]: DRAFT.variants[ALICE._id] })
   })
 
   it('a stored post becomes the same draft again', () => {
     expect(fromPost(stored(DRAFT))).toEqual(DRAFT)
     expect(isSame(fromPost(stored(DRAFT)), DRAFT)).toBe(true)
+  })
+
+  it('a stored post that lacks a thread, a comment and options becomes a draft without them', () => {
+    const { content, ...post } = stored(DRAFT)
+    const { text, mediaItems } = content
+    const { segments, firstComment, onUnsupported, options } = fromPost({ ...post, content: { text, mediaItems } })
+    expect({ segments, firstComment, onUnsupported, options }).toEqual({
+      ...{ segments: [], firstComment: '', onUnsupported: 'refuse', options: {} },
+    })
+  })
+
+  it('an account that the stored post leaves out stays chosen', () => {
+    const post = { ...stored(DRAFT), platformStatuses: [], selectedAccounts: DRAFT.accounts }
+    expect(fromPost(post).accounts).toEqual(DRAFT.accounts)
   })
 
   it('deliveries of a stored post to accounts that are gone are listed', () => {
@@ -100,6 +160,10 @@ describe('the draft of the composer', () => {
     ['the text', { text: 'Good evening' }],
     ['the files', { media: [] }],
     ['the description of a file', { media: [{ ...item('one.png'), altText: 'Another' }] }],
+    ['a segment', { segments: DRAFT.segments.toReversed() }],
+    ['the comment', { firstComment: '' }],
+    ['the policy', { onUnsupported: 'refuse' }],
+    ['an option', { options: { bluesky: { ...DRAFT.options.bluesky, languages: ['fr'] } } }],
     ['the accounts', { accounts: [ALICE._id] }],
     ['a variant', { variants: {} }],
     ['the time', { at: null }],
@@ -107,20 +171,29 @@ describe('the draft of the composer', () => {
     expect(isSame(DRAFT, { ...DRAFT, ...change })).toBe(false)
   })
 
-  it('the order of accounts and variants makes no other post', () => {
-    const variants = Object.fromEntries(Object.entries(DRAFT.variants).toReversed())
-    expect(isSame(DRAFT, { ...DRAFT, accounts: DRAFT.accounts.toReversed(), variants })).toBe(true)
+  it('the order of accounts, variants and options makes no other post', () => {
+    const reverse = <T extends object>(fields: T) => Object.fromEntries(Object.entries(fields).toReversed())
+    const variants = reverse(DRAFT.variants)
+    const options = { bluesky: reverse(DRAFT.options.bluesky!) }
+    expect(isSame(DRAFT, { ...DRAFT, accounts: DRAFT.accounts.toReversed(), variants, options })).toBe(true)
   })
 
   it('the variant of an account counts before that of its platform, each part by itself', () => {
     const draft = withVariant(withVariant(DRAFT, ALICE._id, { media: [] }), 'facebook', { text: 'Hello, Facebook' })
-    expect(contentFor(draft, ALICE)).toEqual({ text: 'Good morning, Bluesky', media: [] })
-    expect(contentFor(draft, WORK)).toEqual({ text: 'Good morning, Bluesky', media: DRAFT.media })
-    expect(contentFor(draft, PAGE)).toEqual({ text: 'Hello, Facebook', media: [item('two.png')] })
+    expect(contentFor(draft, ALICE)).toMatchObject({
+      ...{ text: 'Good morning, Bluesky', media: [], options: { bluesky: { languages: ['de'] } } },
+    })
+    expect(contentFor(draft, WORK)).toMatchObject({
+      ...{ text: 'Good morning, Bluesky', media: DRAFT.media, options: DRAFT.options },
+    })
+    expect(contentFor(draft, PAGE)).toMatchObject({
+      ...{ text: 'Hello, Facebook', media: [item('two.png')], segments: [], firstComment: '' },
+    })
   })
 
   it('a variant without any difference is removed', () => {
-    expect(withVariant(DRAFT, 'bluesky', { text: undefined }).variants).not.toHaveProperty('bluesky')
+    const { variants } = withVariant(DRAFT, 'bluesky', { text: undefined, segments: undefined })
+    expect(variants).not.toHaveProperty('bluesky')
   })
 
   it('text and time of the address are added to what was typed before', () => {
@@ -133,6 +206,7 @@ describe('the draft of the composer', () => {
   it('a draft without text and files is empty', () => {
     expect(isEmpty({ ...emptyDraft([ALICE._id]), text: ' \n' })).toBe(true)
     expect(isEmpty({ ...DRAFT, text: '' })).toBe(false)
+    expect(isEmpty({ ...emptyDraft([]), segments: [segment('a', 'The second post')] })).toBe(false)
   })
 
   it('a new post is for the default accounts that can publish', () => {

@@ -21,6 +21,7 @@ import { sendTestEvent } from '../../../src/commands/webhooks/redeliver.ts'
 import { createWebhook } from '../../../src/commands/webhooks/create-webhook.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import { retryPost } from '../../../src/commands/posts/retry-post.ts'
+import { takeBackPost } from '../../../src/commands/posts/take-back-post.ts'
 import { updatePost } from '../../../src/commands/posts/update-post.ts'
 import { createContext } from '../../../src/context.ts'
 import { NO_COUNTS } from '../../../src/domain/analytics/analytics.ts'
@@ -73,6 +74,8 @@ const RECORDED_TOKEN = 'recorded-token-of-a-device'
 const STORAGE_KEYS = { accessKeyId: 'recorder', secretAccessKey: 'recorder-secret' }
 /** How the next posts on Threads fail or are delayed. */
 const publishFailures: (() => Promise<void>)[] = []
+/** How the next removals fail. */
+const removalFailures: Error[] = []
 /** How the next calls for metrics or followers fail, by platform; null lets one through. */
 const countFailures: Partial<Record<Platform, (Error | null)[]>> = {}
 /** Posts whose preparation fails until an instant, epoch milliseconds. */
@@ -98,6 +101,10 @@ const buildAdapter = (platform: Platform): PlatformAdapter => ({
     return { platformPostId: `${platform}-${postId}`, platformPostUrl: `https://${platform}.example/${postId}` }
   },
   reconcile: async () => 'absent',
+  async remove() {
+    const failure = removalFailures.shift()
+    if (failure) throw failure
+  },
   profile: () => Promise.reject(new Error('unexpected call')),
   metrics: {
     perCall: platform === 'mastodon' ? 2 : 1,
@@ -210,6 +217,9 @@ async function recordPosts(userId: string): Promise<void> {
   await record('one-platform-refused', partial)
   await retryPost(context, { userId, postId: partial })
   await record('retried', partial)
+  removalFailures.push(transient())
+  await takeBackPost(context, { userId, postId: partial, requestedBy: userId })
+  await recordEnd('taken-back', backgroundWorkflowId('takeBack', partial))
 
   const image = { storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.png`, mimeType: 'image/png' }
   const content = { text: RECORDED_TEXT, mediaItems: [image] }

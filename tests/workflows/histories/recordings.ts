@@ -21,6 +21,7 @@ export const RECORDINGS = {
   'deleted-while-waiting': 'the post of a waiting workflow is deleted',
   'one-platform-refused': 'one platform refuses the post, and the other one publishes it',
   retried: 'the user retries the failed platform, which starts the workflow with a signal',
+  'taken-back': 'a removal from the platforms fails once and is repeated',
   'delivery-given-up': 'an activity fails permanently, and its delivery is given up',
   'posts-restarted': 'all open posts are restarted',
   swept: 'a run of the sweeper',

@@ -1,14 +1,17 @@
-import { Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
+import type { ReactNode } from 'react'
 import { client } from '../session/session.ts'
 import { askToConfirm } from './ask-to-confirm.ts'
 import { showDone, showError } from './errors.ts'
+import { AccountName, type Platform } from './platforms.tsx'
 import type { PostStatus } from './statuses.tsx'
 import { scheduledFor, type WallTime } from './wall-times.ts'
 
 export type ListedPost = components['schemas']['ListedPost']
+export type Delivery = components['schemas']['PlatformStatus']
 
 /** The statuses in which a post offers each action. The service decides; a refusal is shown. */
 export const ALLOWED: Record<'edit' | 'publish' | 'cancel' | 'retry', PostStatus[]> = {
@@ -17,6 +20,23 @@ export const ALLOWED: Record<'edit' | 'publish' | 'cancel' | 'retry', PostStatus
   cancel: ['PENDING', 'SCHEDULED', 'PROCESSING'],
   retry: ['FAILED', 'PARTIAL_SUCCESS'],
 }
+
+type Delivered = Pick<ListedPost, 'status' | 'platformStatuses'>
+
+/** Whether a retry would send something: what failed, also the comment of a published post. */
+export const canRetry = ({ status, platformStatuses }: Delivered): boolean =>
+  ALLOWED.retry.includes(status) ||
+  platformStatuses.some((delivery) => delivery.parts?.some((part) => part.status === 'failed'))
+
+/** Whether something of a delivery is on its platform, and a request can remove it: none is pending, and none was refused for every post. */
+export const canTakeBack = ({ status, parts = [], platformPostId, removal }: Delivery): boolean =>
+  (status === 'completed' || status === 'failed') &&
+  (platformPostId !== null || parts.some((part) => part.platformPostId !== null)) &&
+  removal?.status !== 'pending' &&
+  removal?.errorCode !== 'PLATFORM_NOT_SUPPORTED'
+
+/** The platforms that let no program delete posts. */
+const BY_HAND: Platform[] = ['instagram']
 
 /** The actions on posts, each with its question where it cannot be undone, and its outcome reported. */
 export function usePostActions() {
@@ -77,6 +97,20 @@ export function usePostActions() {
         forEach(posts, ({ _id }) => client.posts.retry(_id, accounts ? { accounts } : {})),
       ),
 
+    /** Removes what is published from its platforms, for these deliveries of the post. */
+    takeBack: ({ _id }: Pick<ListedPost, '_id'>, deliveries: Delivery[]) => {
+      const accounts = deliveries.flatMap(({ accountId }) => accountId ?? [])
+      ask({
+        title: 'Take the post back?',
+        text: <TakeBackQuestion deliveries={deliveries} />,
+        confirm: 'Take it back',
+        act: () =>
+          run('The post is being taken back.', () =>
+            client.request('DELETE', '/api/posts/{postId}/published', { path: { postId: _id }, query: { accounts } }),
+          ),
+      })
+    },
+
     remove: (posts: Pick<ListedPost, '_id'>[], then?: () => void) =>
       ask({
         title: posts.length === 1 ? 'Delete this post?' : `Delete ${posts.length} posts?`,
@@ -112,7 +146,7 @@ const edit = ({ _id, etag }: EditedPost, body: components['schemas']['UpdatePost
 
 interface Question {
   title: string
-  text: string
+  text: ReactNode
   confirm: string
   act: () => Promise<unknown>
 }
@@ -120,11 +154,46 @@ interface Question {
 function ask({ title, text, confirm, act }: Question): void {
   askToConfirm({
     title,
-    children: <Text size="sm">{text}</Text>,
+    children: typeof text === 'string' ? <Text size="sm">{text}</Text> : text,
     labels: { confirm, cancel: 'Back' },
     confirmProps: { color: confirm === 'Publish' ? 'ink' : 'red' },
     onConfirm: () => void act(),
   })
+}
+
+/** Names the accounts, and what stays wherever it was published. */
+function TakeBackQuestion({ deliveries }: { deliveries: Delivery[] }) {
+  const byHand = deliveries.filter(({ platform }) => BY_HAND.includes(platform))
+  const removed = deliveries.filter((delivery) => !byHand.includes(delivery))
+  return (
+    <Stack gap="sm">
+      {removed.length > 0 && (
+        <>
+          <Text size="sm">The post, its whole thread and your comment are deleted on:</Text>
+          <DeliveryNames deliveries={removed} />
+        </>
+      )}
+      {byHand.length > 0 && (
+        <>
+          <Text size="sm">These platforms let no program delete posts. Delete it in their apps yourself:</Text>
+          <DeliveryNames deliveries={byHand} />
+        </>
+      )}
+      <Text size="sm">Reposts, quotes and copies by others stay. This cannot be undone.</Text>
+    </Stack>
+  )
+}
+
+function DeliveryNames({ deliveries }: { deliveries: Delivery[] }) {
+  return (
+    <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
+      {deliveries.map(({ platform, accountId, accountName }) => (
+        <li key={accountId ?? platform}>
+          <AccountName platform={platform} name={accountName} />
+        </li>
+      ))}
+    </Stack>
+  )
 }
 
 /** In sequence, so that a limit or a refusal stops the rest. */

@@ -523,6 +523,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/posts/link-preview': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Preview the card of a link
+     * @description Reads the page as it is now. A post reads it again shortly before its time.
+     */
+    get: operations['previewLink']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/posts/counts': {
     parameters: {
       query?: never
@@ -2780,6 +2800,15 @@ export interface components {
          */
         onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
         options?: components['schemas']['PostOptions']
+        /**
+         * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+         * @example auto
+         * @example {
+         *       "url": "https://example.com/article",
+         *       "title": "How we built it"
+         *     }
+         */
+        link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -3045,6 +3074,8 @@ export interface components {
       | 'PAYLOAD_TOO_LARGE'
       | 'UNSUPPORTED_MEDIA_TYPE'
       | 'IDEMPOTENCY_MISMATCH'
+      | 'LINK_UNREADABLE'
+      | 'MEDIA_UNREADABLE'
       | 'UPGRADE_REQUIRED'
       | 'RATE_LIMITED'
       | 'HEADERS_TOO_LARGE'
@@ -3242,6 +3273,15 @@ export interface components {
          */
         onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
         options?: components['schemas']['PostOptions']
+        /**
+         * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+         * @example auto
+         * @example {
+         *       "url": "https://example.com/article",
+         *       "title": "How we built it"
+         *     }
+         */
+        link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -3341,6 +3381,29 @@ export interface components {
         status: components['schemas']['PostStatus']
       }[]
     }
+    LinkCard: {
+      title?: string
+      /** @example https://example.com/article */
+      url: string
+      description?: string
+      image?: components['schemas']['MediaItem']
+    }
+    LinkCardInput: {
+      title?: string
+      /** @example https://example.com/article */
+      url: string
+      description?: string
+      image?: components['schemas']['MediaItemInput']
+    }
+    /** @enum {string} */
+    LinkMode: 'auto' | 'none'
+    LinkPreview: {
+      title: string
+      /** @description The address after redirects */
+      url: string
+      description: string | null
+      imageUrl: string | null
+    }
     /** @description `analytics` is present with `include=metrics`. */
     ListedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
@@ -3373,6 +3436,8 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
+      /** @description Id of the duplicate that took over the use of the allowance of a post without a success */
+      replacedBy?: string
       metadata: {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
@@ -3458,7 +3523,7 @@ export interface components {
        * @description The key that the media upload returned. It must start with your own prefix.
        * @example posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg
        */
-      storageKey: string
+      storageKey?: string
       /**
        * @description Allowed values: image/png, image/jpeg, image/jpg, image/webp, video/mp4, video/quicktime
        * @example image/jpeg
@@ -3478,6 +3543,11 @@ export interface components {
        * @example The sun rises over a harbour
        */
       altText?: string
+      /**
+       * @description The address of a public file, in place of `storageKey`. It is fetched and stored when the post is stored: an image up to 10 MB, a video up to 20 MB. Upload larger videos.
+       * @example https://example.com/picture.jpg
+       */
+      sourceUrl?: string
     }
     MediaLimits: {
       max: number
@@ -3666,6 +3736,15 @@ export interface components {
        */
       onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
       options?: components['schemas']['PostOptions']
+      /**
+       * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+       * @example auto
+       * @example {
+       *       "url": "https://example.com/article",
+       *       "title": "How we built it"
+       *     }
+       */
+      link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
     }
     PartReport: {
       /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
@@ -3881,6 +3960,8 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
+      /** @description Id of the duplicate that took over the use of the allowance of a post without a success */
+      replacedBy?: string
       metadata: {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
@@ -3938,6 +4019,15 @@ export interface components {
       /** @enum {string} */
       onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
       options?: components['schemas']['PostOptions']
+      /**
+       * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+       * @example auto
+       * @example {
+       *       "url": "https://example.com/article",
+       *       "title": "How we built it"
+       *     }
+       */
+      link?: components['schemas']['LinkMode'] | components['schemas']['LinkCard']
     }
     PostContentOverride: {
       text?: string
@@ -3948,6 +4038,15 @@ export interface components {
       /** @enum {string} */
       onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
       options?: components['schemas']['PostOptions']
+      /**
+       * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+       * @example auto
+       * @example {
+       *       "url": "https://example.com/article",
+       *       "title": "How we built it"
+       *     }
+       */
+      link?: components['schemas']['LinkMode'] | components['schemas']['LinkCard']
     }
     PostCounts: {
       timezone: string
@@ -4170,6 +4269,15 @@ export interface components {
          */
         onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
         options?: components['schemas']['PostOptions']
+        /**
+         * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+         * @example auto
+         * @example {
+         *       "url": "https://example.com/article",
+         *       "title": "How we built it"
+         *     }
+         */
+        link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4492,6 +4600,15 @@ export interface components {
          */
         onUnsupported?: 'refuse' | 'join' | 'skipPlatform'
         options?: components['schemas']['PostOptions']
+        /**
+         * @description The link that becomes a card: `auto`, the first one of the text (the default); `none`; or a link with texts and an uploaded image, which replace those of the page on Bluesky. Further posts of a thread and the first comment use their own first link, except with `none`.
+         * @example auto
+         * @example {
+         *       "url": "https://example.com/article",
+         *       "title": "How we built it"
+         *     }
+         */
+        link?: components['schemas']['LinkMode'] | components['schemas']['LinkCardInput']
       }
       /**
        * @description Publishes on the default account of each. At least one platform, account or group is required. In an update, a platform that the post has only through accounts or groups means those.
@@ -4927,23 +5044,6 @@ export interface components {
         }
       }
     }
-    /** @description `IDEMPOTENCY_MISMATCH` */
-    IdempotencyMismatch: {
-      headers: {
-        'X-Request-Id': components['headers']['X-Request-Id']
-        RateLimit: components['headers']['RateLimit']
-        'RateLimit-Policy': components['headers']['RateLimit-Policy']
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error'] & {
-          /** @enum {string} */
-          code?: 'IDEMPOTENCY_MISMATCH'
-          /** @enum {integer} */
-          statusCode?: 422
-        }
-      }
-    }
     /** @description `IMPORT_STATE` */
     ImportState: {
       headers: {
@@ -4996,6 +5096,23 @@ export interface components {
         }
       }
     }
+    /** @description `LINK_UNREADABLE` */
+    LinkUnreadable: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'LINK_UNREADABLE'
+          /** @enum {integer} */
+          statusCode?: 422
+        }
+      }
+    }
     /** @description `MEDIA_IN_USE` */
     MediaInUse: {
       headers: {
@@ -5010,6 +5127,23 @@ export interface components {
           code?: 'MEDIA_IN_USE'
           /** @enum {integer} */
           statusCode?: 409
+        }
+      }
+    }
+    /** @description `MEDIA_UNREADABLE` */
+    MediaUnreadable: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'MEDIA_UNREADABLE'
+          /** @enum {integer} */
+          statusCode?: 422
         }
       }
     }
@@ -7046,7 +7180,23 @@ export interface operations {
       408: components['responses']['RequestTimeout']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
-      422: components['responses']['IdempotencyMismatch']
+      /** @description `IDEMPOTENCY_MISMATCH`, `MEDIA_UNREADABLE` */
+      422: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'IDEMPOTENCY_MISMATCH' | 'MEDIA_UNREADABLE'
+            /** @enum {integer} */
+            statusCode?: 422
+          }
+        }
+      }
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -7138,6 +7288,63 @@ export interface operations {
       408: components['responses']['RequestTimeout']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  previewLink: {
+    parameters: {
+      query: {
+        /**
+         * @description The address of a public page
+         * @example https://example.com/article
+         */
+        url: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['LinkPreview']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      422: components['responses']['LinkUnreadable']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -7459,6 +7666,7 @@ export interface operations {
       }
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      422: components['responses']['MediaUnreadable']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -7662,6 +7870,7 @@ export interface operations {
       }
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      422: components['responses']['MediaUnreadable']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']

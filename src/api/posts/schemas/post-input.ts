@@ -3,17 +3,32 @@ import { MAX_POST_ACCOUNTS } from '../../../domain/accounts/selection.ts'
 import { NAMED_CLIENTS, UNSUPPORTED_POLICIES } from '../../../domain/posts/post.ts'
 import { PAST_TIMES } from '../../../domain/posts/preflight.ts'
 import { MAX_MEDIA_ITEMS, MAX_SEGMENTS, MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
+import { LONGEST_LINK } from '../../../domain/shared/links.ts'
 import { PLATFORMS } from '../../../domain/shared/platforms.ts'
 import { IfMatchHeader } from '../../shared/etags.ts'
 import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { mediaItemFields } from './fields.ts'
+import { linkSchema } from './link.ts'
 import { Options } from './options.ts'
 
 /** Groups that a post names. */
 const MAX_POST_GROUPS = 10
 
-const MediaItemInput = Type.Object(mediaItemFields, { title: 'MediaItemInput' })
+const MediaItemInput = Type.Object(
+  {
+    ...mediaItemFields,
+    storageKey: Type.Optional(mediaItemFields.storageKey),
+    sourceUrl: Type.Optional(
+      Type.String({
+        ...{ minLength: 1, maxLength: LONGEST_LINK, examples: ['https://example.com/picture.jpg'] },
+        description:
+          'The address of a public file, in place of `storageKey`. It is fetched and stored when the post is stored: an image up to 10 MB, a video up to 20 MB. Upload larger videos.',
+      }),
+    ),
+  },
+  { title: 'MediaItemInput' },
+)
 
 const mediaItemsInput = Type.Array(MediaItemInput, {
   maxItems: MAX_MEDIA_ITEMS,
@@ -50,6 +65,7 @@ const contentFields = {
     }),
   ),
   options: Type.Optional(Options),
+  link: Type.Optional(linkSchema(MediaItemInput, 'LinkCardInput')),
 }
 
 const OverrideInput = Type.Object({ text: Type.Optional(textInput), ...contentFields }, { title: 'OverrideInput' })

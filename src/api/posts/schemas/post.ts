@@ -10,6 +10,7 @@ import { ETagField } from '../../shared/etags.ts'
 import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ErrorBodySchema, ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
+import { linkSchema } from './link.ts'
 import { Options } from './options.ts'
 import { Client, DueAt, EXAMPLE_POST_ID, mediaItemFields, Source, Status } from './fields.ts'
 
@@ -32,6 +33,7 @@ const Content = Type.Object(
     firstComment: Type.Optional(Type.String()),
     onUnsupported: Type.Optional(stringEnum<UnsupportedPolicy>(UNSUPPORTED_POLICIES)),
     options: Type.Optional(Options),
+    link: Type.Optional(linkSchema(MediaItem, 'LinkCard')),
   },
   { title: 'PostContent' },
 )
@@ -138,6 +140,9 @@ export const PostSchema = Type.Object(
     status: Status,
     platformStatuses: Type.Array(PlatformStatusSchema),
     correlationId: nullable(Type.String()),
+    replacedBy: Type.Optional(
+      Type.String({ description: 'Id of the duplicate that took over the use of the allowance of a post without a success' }),
+    ),
     metadata: Metadata,
     isShortened: Type.Optional(
       Type.Boolean({

@@ -25,7 +25,7 @@ export interface ContainerDialect {
   createPath: string
   /** The parameter with the id of the post that a reply is to, where a post may be a reply. */
   replyField?: string
-  toSingleFields(content: Content, media: PulledItem | undefined): GraphParams
+  toSingleFields(post: Pick<OutgoingPost, 'content' | 'link'>, media: PulledItem | undefined): GraphParams
   toChildFields(media: PulledItem): GraphParams
   toCarouselFields(content: Content): GraphParams
   statusFields: string
@@ -138,12 +138,12 @@ export function createContainers({ api, containerApi, dialect, media, processing
   }
 
   async function createWhole(run: Preparation) {
-    const { account, checkpoints, options } = run
-    const { content, replyTo } = run.post
+    const { post, account, checkpoints, options } = run
+    const { content, replyTo } = post
     const ownFields =
       content.mediaItems.length > 1
         ? { ...dialect.toCarouselFields(content), children: (await createChildren(run)).join(',') }
-        : dialect.toSingleFields(content, (await resolveItems(content.mediaItems, options))[0])
+        : dialect.toSingleFields(post, (await resolveItems(content.mediaItems, options))[0])
     const fields = replyTo && dialect.replyField ? { ...ownFields, [dialect.replyField]: replyTo.parentId } : ownFields
     const id = await createContainer(fields, account, options).catch(async (error: unknown) => {
       throw await explainRefusedReply(error, run)

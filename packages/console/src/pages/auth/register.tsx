@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { client, startFirstSession } from '../../session/session.ts'
+import { client, startSession } from '../../session/session.ts'
 import { describeError, problemsByField } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { AuthPage } from './auth-page.tsx'
@@ -98,7 +98,7 @@ function ProfileStep({ email, token }: { email: string; token: string }) {
         body: { email, ...values, confirmPassword: values.password, verificationToken: token },
       }),
     onError: (error) => form.setErrors(problemsByField(error)),
-    onSuccess: ({ accessToken }) => startFirstSession(accessToken),
+    onSuccess: ({ accessToken }) => startSession(accessToken),
   })
   return (
     <FieldForm

@@ -1,21 +1,26 @@
 import { Alert, Button, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useIsMutating, useQuery } from '@tanstack/react-query'
+import { useIsMutating } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { useMemo } from 'react'
-import { client } from '../../session/session.ts'
 import { describeError } from '../../shared/errors.ts'
 import { Page } from '../../shared/page.tsx'
 import { PLATFORMS, type Account } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
 import { Captions } from './captions.tsx'
-import { isEmpty, listLost, toPost, type Draft, type Given } from './draft.ts'
+import { contentFor, isEmpty, listLost, toPost, type Draft, type Given } from './draft.ts'
+import { FirstComment } from './first-comment.tsx'
 import { MediaField } from './media-field.tsx'
+import { MoreOptions } from './more-options.tsx'
 import { Preview } from './preview.tsx'
 import { Problems } from './problems.tsx'
+import { ReportContext, useFieldError, useReport } from './report.ts'
 import { StoreActions, STORING } from './store-actions.tsx'
 import { Targets } from './targets.tsx'
+import type { ThreadRules } from './thread-rules.ts'
+import { Thread } from './thread.tsx'
+import { Unsupported } from './unsupported.tsx'
 import { useDraft } from './use-draft.ts'
+import { useThreadRules } from './use-thread-rules.ts'
 import { Variants } from './variants.tsx'
 import { When } from './when.tsx'
 
@@ -23,9 +28,6 @@ type Post = components['schemas']['Post']
 
 /** The field of the time shows by itself that it has passed. */
 const isShown = ({ code }: components['schemas']['Problem']) => code !== 'SCHEDULED_IN_PAST'
-
-/** How long nothing was typed before the service is asked about the post. */
-const TYPING_MS = 500
 
 interface ComposerProps {
   /** The content as the service has it now, or that of an empty post. */
@@ -47,6 +49,7 @@ export function Composer({ stored, given, accounts, post, isGone = false, refres
   const chosen = accounts.filter(({ _id }) => draft.accounts.includes(_id))
   const report = useReport(body, !isEmpty(draft) && chosen.length > 0)
   const isStoring = useIsMutating({ mutationKey: STORING }) > 0
+  const rules = useThreadRules()
   const change = (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part }))
   return (
     <Page title={post ? (post.status === 'DRAFT' ? 'Edit the draft' : 'Edit the post') : 'New post'}>
@@ -64,92 +67,131 @@ export function Composer({ stored, given, accounts, post, isGone = false, refres
           </Button>
         </Alert>
       )}
-      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-        <Stack gap="lg" miw={0}>
-          {/* What is typed while the post is being stored would not be part of it. */}
-          <Stack gap="lg" inert={isStoring}>
-            <Section title="Publish on">
-              <Targets
-                accounts={accounts}
-                chosen={draft.accounts}
-                report={report.data}
-                onChange={(ids) => change({ accounts: ids })}
-              />
-              {post && <Lost post={post} accounts={accounts} />}
-            </Section>
-            <Section
-              title="Text and files"
-              actions={<Captions text={draft.text} onChoose={(text) => change({ text })} />}
-            >
-              <MediaField
-                media={draft.media}
-                onChange={(of) => setDraft((current) => ({ ...current, media: of(current.media) }))}
-                takesAllPastes
-              >
-                <Textarea
-                  aria-label="Text"
-                  placeholder="What do you want to say?"
-                  autosize
-                  minRows={5}
-                  maxRows={20}
-                  autoFocus
-                  value={draft.text}
-                  onChange={({ currentTarget }) => change({ text: currentTarget.value })}
+      <ReportContext value={report.data}>
+        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+          <Stack gap="lg" miw={0}>
+            {/* What is typed while the post is being stored would not be part of it. */}
+            <Stack gap="lg" inert={isStoring}>
+              <Section title="Publish on">
+                <Targets
+                  accounts={accounts}
+                  chosen={draft.accounts}
+                  report={report.data}
+                  onChange={(ids) => change({ accounts: ids })}
                 />
-              </MediaField>
-            </Section>
-            <Section title="Variants">
-              <Variants draft={draft} accounts={chosen} onChange={setDraft} />
-            </Section>
-            <Section title="When">
-              <When at={draft.at} onChange={(at) => change({ at })} />
-            </Section>
-          </Stack>
-          {report.data && (
-            <Problems
-              errors={report.data.errors.filter(isShown)}
-              warnings={report.data.warnings.filter(isShown)}
+                {post && <Lost post={post} accounts={accounts} />}
+              </Section>
+              <Section
+                title="Text and files"
+                actions={<Captions text={draft.text} onChoose={(text) => change({ text })} />}
+              >
+                <Texts draft={draft} setDraft={setDraft} accounts={chosen} rules={rules} />
+              </Section>
+              <MoreOptions options={draft.options} accounts={chosen} onChange={(options) => change({ options })} />
+              <Section title="Variants">
+                <Variants draft={draft} accounts={chosen} onChange={setDraft} />
+              </Section>
+              <Section title="When">
+                <When at={draft.at} onChange={(at) => change({ at })} />
+              </Section>
+            </Stack>
+            {report.data && (
+              <Problems
+                errors={report.data.errors.filter(isShown)}
+                warnings={report.data.warnings.filter(isShown)}
+                accounts={accounts}
+              />
+            )}
+            {report.isError && (
+              <Text size="sm" c="dimmed" role="status">
+                The post could not be checked. {describeError(report.error)}
+              </Text>
+            )}
+            <StoreActions
+              state={state}
+              body={body}
               accounts={accounts}
+              post={post}
+              isGone={isGone}
+              refresh={refresh ?? (() => {})}
             />
-          )}
-          {report.isError && (
-            <Text size="sm" c="dimmed" role="status">
-              The post could not be checked. {describeError(report.error)}
-            </Text>
-          )}
-          <StoreActions
-            state={state}
-            body={body}
-            accounts={accounts}
-            post={post}
-            isGone={isGone}
-            refresh={refresh ?? (() => {})}
-          />
-        </Stack>
-        <Stack gap="md" component="aside" aria-label="Previews" miw={0}>
-          {chosen.map((account) => (
-            <Preview key={account._id} draft={draft} account={account} report={report.data} />
-          ))}
-          {chosen.length === 0 && <Text c="dimmed">Choose an account to see the post there.</Text>}
-        </Stack>
-      </SimpleGrid>
+          </Stack>
+          <Stack gap="md" component="aside" aria-label="Previews" miw={0}>
+            {chosen.map((account) => (
+              <Preview
+                key={account._id}
+                draft={draft}
+                account={account}
+                rule={rules[account.platform]}
+                report={report.data}
+              />
+            ))}
+            {chosen.length === 0 && <Text c="dimmed">Choose an account to see the post there.</Text>}
+          </Stack>
+        </SimpleGrid>
+      </ReportContext>
     </Page>
   )
 }
 
-/** Has the service check the post while it is written. Only the newest answer is shown; until it arrives, the one before. */
-function useReport(body: components['schemas']['CreatePost'], isAsked: boolean) {
-  // Null while there is nothing to check: the empty post before the first letter has problems that the user did not make.
-  const [settled] = useDebouncedValue(isAsked ? body : null, TYPING_MS)
-  const report = useQuery({
-    queryKey: ['validate', settled],
-    queryFn: ({ signal }) => client.posts.validate(settled!, { signal }),
-    enabled: isAsked && settled !== null,
-    placeholderData: keepPreviousData,
-    staleTime: Infinity,
-    gcTime: 0,
-  })
-  return isAsked ? report : { data: undefined, isError: false as const, error: null }
+interface TextsProps {
+  draft: Draft
+  setDraft: (change: (draft: Draft) => Draft) => void
+  /** The accounts that are chosen. */
+  accounts: Account[]
+  rules: ThreadRules
+}
+
+/** The post, the further posts of its thread and the comment below, and what happens where these cannot be published. */
+function Texts({ draft, setDraft, accounts, rules }: TextsProps) {
+  const change = (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part }))
+  const [text, media] = [useFieldError('content.text'), useFieldError('content.mediaItems')]
+  const rulesOf = ({ platform }: Account) => rules[platform]
+  return (
+    <Stack gap="md">
+      <MediaField
+        media={draft.media}
+        onChange={(of) => setDraft((current) => ({ ...current, media: of(current.media) }))}
+        takesAllPastes
+        error={media}
+      >
+        <Textarea
+          aria-label="Text"
+          placeholder="What do you want to say?"
+          autosize
+          minRows={5}
+          maxRows={20}
+          autoFocus
+          value={draft.text}
+          onChange={({ currentTarget }) => change({ text: currentTarget.value })}
+          error={text}
+        />
+      </MediaField>
+      <Thread
+        segments={draft.segments}
+        onChange={(of) => setDraft((current) => ({ ...current, segments: of(current.segments) }))}
+        path="content.segments"
+        accounts={accounts.filter(
+          (account) =>
+            contentFor(draft, account).segments === draft.segments && rulesOf(account)?.segments === 'replies',
+        )}
+      />
+      <FirstComment
+        comment={draft.firstComment}
+        onChange={(firstComment) => change({ firstComment })}
+        accounts={accounts.filter(
+          (account) =>
+            contentFor(draft, account).firstComment === draft.firstComment && rulesOf(account)?.firstComment !== 'none',
+        )}
+      />
+      <Unsupported
+        draft={draft}
+        accounts={accounts}
+        rules={rules}
+        onChange={(onUnsupported) => change({ onUnsupported })}
+      />
+    </Stack>
+  )
 }
 
 /** The accounts of a stored post that are no longer connected. */

@@ -5,18 +5,35 @@ type Schemas = components['schemas']
 type Account = Pick<Schemas['Account'], '_id' | 'platform'>
 
 /** A media item with the address that shows it. */
-export type DraftMedia = Schemas['MediaItemInput'] & { storageUrl: string }
+export type DraftMedia = Schemas['MediaItemInput'] & { storageKey: string; storageUrl: string }
 
-/** The content that differs for a platform or an account; an absent part is the same as for all. */
-export interface Variant {
-  text?: string
-  media?: DraftMedia[]
-}
-
-/** Everything that the composer edits. */
-export interface Draft {
+/** A further post of a thread. */
+export interface Segment {
+  /** Stays when the posts are reordered, and is no part of the stored post. */
+  id: string
   text: string
   media: DraftMedia[]
+}
+
+export type Options = Schemas['PostOptions']
+export type UnsupportedPolicy = NonNullable<Schemas['PostContent']['onUnsupported']>
+
+/** What is published, on all accounts or on some. */
+export interface Content {
+  text: string
+  media: DraftMedia[]
+  segments: Segment[]
+  /** Empty without a comment. */
+  firstComment: string
+  onUnsupported: UnsupportedPolicy
+  options: Options
+}
+
+/** The content that differs for a platform or an account; an absent part is the same as for all. */
+export type Variant = Partial<Content>
+
+/** Everything that the composer edits. */
+export interface Draft extends Content {
   /** Ids of the accounts to publish on. */
   accounts: string[]
   /** By a platform or the id of an account. */
@@ -25,7 +42,17 @@ export interface Draft {
   at: WallTime | null
 }
 
-export const emptyDraft = (accounts: string[]): Draft => ({ text: '', media: [], accounts, variants: {}, at: null })
+export const emptyDraft = (accounts: string[]): Draft => ({
+  text: '',
+  media: [],
+  segments: [],
+  firstComment: '',
+  onUnsupported: 'refuse',
+  options: {},
+  accounts,
+  variants: {},
+  at: null,
+})
 
 type Brand = Pick<Schemas['Group'], 'accountIds'>
 
@@ -59,22 +86,22 @@ export function withGiven(draft: Draft, { text, at, media }: Given): Draft {
   return { ...draft, text: texts.join('\n\n'), ...(at && { at }), ...(isNew && { media: [...draft.media, media] }) }
 }
 
-/** Whether a post can be made of it: a variant alone is none. */
-export const isEmpty = ({ text, media }: Draft): boolean => text.trim() === '' && media.length === 0
+/** Whether a post can be made of it: a variant alone is none, and neither is a comment. */
+export const isEmpty = ({ text, media, segments }: Draft): boolean =>
+  [{ text, media }, ...segments].every((part) => part.text.trim() === '' && part.media.length === 0)
 
 /** Whether two drafts make the same post. */
 export function isSame(one: Draft, other: Draft): boolean {
-  const comparable = ({ accounts, variants, ...rest }: Draft) =>
-    JSON.stringify([
-      rest.text,
-      rest.media,
-      rest.at,
-      accounts.toSorted(),
-      Object.entries(variants)
-        .map(([key, { text, media }]) => [key, text, media] as const)
-        .toSorted(([key], [next]) => (key < next ? -1 : 1)),
-    ])
+  const comparable = ({ accounts, ...rest }: Draft) =>
+    JSON.stringify({ ...rest, accounts: accounts.toSorted() }, withoutOrder)
   return comparable(one) === comparable(other)
+}
+
+/** Sorts the fields of objects, and leaves out the ids of segments. */
+function withoutOrder(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { id: _id, ...fields } = value as Record<string, unknown>
+  return Object.fromEntries(Object.entries(fields).toSorted(([field], [next]) => (field < next ? -1 : 1)))
 }
 
 /**
@@ -88,14 +115,15 @@ export function toPost(draft: Draft, accounts: Account[]): Schemas['CreatePost']
   const variantsOf = (keys: Set<string>) =>
     Object.fromEntries(
       Object.entries(draft.variants)
-        .filter(([key, { text, media }]) => keys.has(key) && (text !== undefined || media !== undefined))
-        .map(([key, { text, media }]) => [
-          key,
-          { ...(text !== undefined && { text }), ...(media && { mediaItems: media.map(toItem) }) },
-        ]),
+        .filter(([key]) => keys.has(key))
+        .map(([key, variant]) => [key, toContent(variant)])
+        .filter(([, variant]) => Object.keys(variant!).length > 0),
     )
+  const { text, media, segments, firstComment, onUnsupported } = draft
+  const options = Object.fromEntries(Object.entries(draft.options).filter(([platform]) => platforms.has(platform)))
   return {
-    content: { text: draft.text, mediaItems: draft.media.map(toItem) },
+    // Complete, because an absent part keeps what is stored.
+    content: { text, ...toContent({ media, segments, firstComment, onUnsupported, options }) },
     selectedPlatforms: [],
     selectedAccounts: ids,
     platformSpecificContent: variantsOf(platforms),
@@ -104,28 +132,48 @@ export function toPost(draft: Draft, accounts: Account[]): Schemas['CreatePost']
   }
 }
 
+function toContent({ media, segments, ...rest }: Variant): Schemas['OverrideInput'] {
+  return withoutUndefined({
+    ...rest,
+    mediaItems: media?.map(toItem),
+    segments: segments?.map((segment) => ({ text: segment.text, mediaItems: segment.media.map(toItem) })),
+  })
+}
+
 function toItem({ storageUrl: _, ...item }: DraftMedia): Schemas['MediaItemInput'] {
   return item
 }
 
+type Present<T> = { [field in keyof T]: Exclude<T[field], undefined> }
+
+const withoutUndefined = <T extends object>(fields: T): Partial<Present<T>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Present<T>>
+
 /** Returns what the composer edits of a stored post. */
 export function fromPost(post: Schemas['Post']): Draft {
   const { content, platformSpecificContent, accountSpecificContent, platformStatuses, scheduledAt, timezone } = post
+  const delivered = platformStatuses.flatMap(({ accountId }) => accountId ?? [])
   return {
-    text: content.text,
-    media: content.mediaItems,
-    accounts: [...new Set(platformStatuses.flatMap(({ accountId }) => accountId ?? []))],
+    ...emptyDraft([]),
+    ...fromContent(content),
+    // Accounts that the post leaves out have no entry.
+    accounts: [...new Set([...delivered, ...(post.selectedAccounts ?? [])])],
     variants: Object.fromEntries(
       Object.entries({ ...platformSpecificContent, ...accountSpecificContent }).map(([key, variant]) => [
         key,
-        {
-          ...(variant?.text !== undefined && { text: variant.text }),
-          ...(variant?.mediaItems && { media: variant.mediaItems }),
-        },
+        fromContent(variant ?? {}),
       ]),
     ),
     at: scheduledAt === null ? null : { time: toWallTime(scheduledAt, timezone), timezone },
   }
+}
+
+function fromContent({ mediaItems, segments, ...rest }: Schemas['PostContentOverride']): Variant {
+  return withoutUndefined({
+    ...rest,
+    media: mediaItems,
+    segments: segments?.map(({ text, mediaItems: media }, index) => ({ id: `${index}`, text, media })),
+  })
 }
 
 /** Returns the deliveries of a stored post to accounts that are no longer connected: storing the post again removes them. */
@@ -134,23 +182,18 @@ export function listLost({ platformStatuses }: Schemas['Post'], accounts: Accoun
   return platformStatuses.filter(({ accountId }) => accountId === null || !connected.has(accountId))
 }
 
-/** Returns what is published on an account: its own variant, that of its platform, or what is for all. */
-export function contentFor({ text, media, variants }: Draft, { _id, platform }: Account) {
-  const layers = [variants[_id], variants[platform]]
-  return {
-    text: layers.find((layer) => layer?.text !== undefined)?.text ?? text,
-    media: layers.find((layer) => layer?.media !== undefined)?.media ?? media,
-  }
+/** Returns what is published on an account: each part from its own variant, that of its platform, or what is for all. */
+export function contentFor(draft: Draft, { _id, platform }: Account): Content {
+  const { accounts: _, variants, at: _at, ...content } = draft
+  return { ...content, ...variants[platform], ...variants[_id] }
 }
 
-/** Returns the draft with a part of a variant replaced, or taken away by undefined. */
-export function withVariant(
-  draft: Draft,
-  key: string,
-  change: { [part in keyof Variant]: Variant[part] | undefined },
-): Draft {
-  const merged = { ...draft.variants[key], ...change }
-  const variant = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined)) as Variant
+/** Parts of a variant to replace; undefined makes a part the same as for all. */
+export type VariantChange = { [part in keyof Content]?: Content[part] | undefined }
+
+/** Returns the draft with parts of a variant replaced, or taken away. */
+export function withVariant(draft: Draft, key: string, change: VariantChange): Draft {
+  const variant: Variant = withoutUndefined({ ...draft.variants[key], ...change })
   const { [key]: _, ...others } = draft.variants
   return { ...draft, variants: Object.keys(variant).length === 0 ? others : { ...others, [key]: variant } }
 }

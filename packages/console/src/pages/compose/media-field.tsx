@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Image, Paper, Progress, Stack, Text, Textarea } from '@mantine/core'
+import { ActionIcon, Button, Group, Image, Input, Paper, Progress, Stack, Text, Textarea } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import '@mantine/dropzone/styles.layer.css'
 import { randomId } from '@mantine/hooks'
@@ -30,12 +30,14 @@ interface MediaFieldProps {
   onChange: (change: (media: DraftMedia[]) => DraftMedia[]) => void
   /** Takes files that are pasted anywhere on the page, not only into this field. */
   takesAllPastes?: boolean
+  /** What is wrong with the files. */
+  error?: string | null
   /** Above the files, and part of the field when files are pasted. */
   children?: ReactNode
 }
 
 /** The files of a post: dropped, chosen or pasted, in their order, each with a description for people who cannot see it. */
-export function MediaField({ media, onChange, takesAllPastes = false, children }: MediaFieldProps) {
+export function MediaField({ media, onChange, takesAllPastes = false, error = null, children }: MediaFieldProps) {
   const [uploads, setUploads] = useState<Upload[]>([])
   const [refused, setRefused] = useState<string[]>([])
   const change = (id: string, part: Partial<Upload>) =>
@@ -106,7 +108,7 @@ export function MediaField({ media, onChange, takesAllPastes = false, children }
           onLater={index < media.length - 1 ? () => move(index, index + 1) : null}
         />
       ))}
-      {uploads.map(({ id, name, percent, error, stop }) => (
+      {uploads.map(({ id, name, percent, error: failure, stop }) => (
         <Paper key={id} withBorder p="sm">
           <Group justify="space-between" wrap="nowrap">
             <Text size="sm" truncate>
@@ -115,20 +117,21 @@ export function MediaField({ media, onChange, takesAllPastes = false, children }
             <Button
               size="compact-xs"
               variant="subtle"
-              onClick={error === null ? stop : () => setUploads((all) => all.filter((one) => one.id !== id))}
+              onClick={failure === null ? stop : () => setUploads((all) => all.filter((one) => one.id !== id))}
             >
-              {error === null ? 'Cancel' : 'Remove'}
+              {failure === null ? 'Cancel' : 'Remove'}
             </Button>
           </Group>
-          {error === null ? (
+          {failure === null ? (
             <Progress value={percent} mt={6} aria-label={`Upload of ${name}`} />
           ) : (
             <Text size="sm" c="red" role="alert">
-              {describeError(error)}
+              {describeError(failure)}
             </Text>
           )}
         </Paper>
       ))}
+      {error !== null && <Input.Error>{error}</Input.Error>}
       {refused.length > 0 && (
         <Text size="sm" c="red" role="alert">
           {refused.join(', ')} cannot be used. Choose PNG, JPEG or WebP pictures, or MP4 or QuickTime videos.

@@ -1,11 +1,11 @@
 import { Anchor, Avatar, Box, Divider, Group, Image, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import { Fragment, type ReactNode } from 'react'
-import type { components } from '@postonce/sdk'
 import { PLATFORMS, PlatformMark, type Account, type Platform } from '../../shared/platforms.tsx'
-import { contentFor, type Draft, type DraftMedia } from './draft.ts'
-
-type Report = components['schemas']['ValidationReport']
+import { contentFor, type Draft, type DraftMedia, type Options } from './draft.ts'
+import { ContentWarning, HiddenMedia, PollView, Quote, TagsAndSource } from './preview-options.tsx'
+import { describeProblem, type Report } from './report.ts'
+import { toShownContent, type ShownPost, type ThreadRule } from './thread-rules.ts'
 
 /** How a platform shows a post in a timeline, as far as it matters for writing. */
 interface Look {
@@ -33,26 +33,17 @@ const SHOWN_MEDIA = 4
 interface PreviewProps {
   draft: Draft
   account: Account
+  /** How the platform publishes threads and comments. */
+  rule: ThreadRule | undefined
   /** The answer of the service's check of the draft. */
   report: Report | undefined
 }
 
-/** A rough picture of the post on an account. */
-export function Preview({ draft, account, report }: PreviewProps) {
+/** A rough picture of the post on an account: its thread as connected posts, and the comment below. */
+export function Preview({ draft, account, rule, report }: PreviewProps) {
   const { _id, platform, profile } = account
-  const { text, media } = contentFor(draft, account)
-  const look = LOOKS[platform]
-  const name = profile.displayName || profile.handle
-  const isCaption = look.text === 'caption'
-  const pictures = <Pictures media={media} aspect={look.aspect} count={look.shownMedia ?? SHOWN_MEDIA} />
-  const written = <PreviewText text={text} cutAfter={look.cutAfter} name={isCaption ? profile.handle : null} />
-  const content = (
-    <Stack gap="sm">
-      {isCaption ? pictures : written}
-      {isCaption ? written : pictures}
-      {look.hasCard && media.length === 0 && <LinkCard text={text} />}
-    </Stack>
-  )
+  const content = contentFor(draft, account)
+  const { posts, comment, isJoined, isLeftOut } = toShownContent(content, rule)
   return (
     <Paper
       withBorder
@@ -61,25 +52,125 @@ export function Preview({ draft, account, report }: PreviewProps) {
       component="article"
       aria-label={`Preview for ${PLATFORMS[platform].name} ${profile.handle}`}
     >
-      <Group gap="sm" wrap="nowrap" align="flex-start">
-        <Avatar name={name} color="ink" size={38} alt="" />
-        <Stack gap={0} miw={0} flex={1}>
-          <Text size="sm" fw={600} truncate>
-            {name}
+      {isLeftOut ? (
+        <Group gap="sm" wrap="nowrap">
+          <PlatformMark platform={platform} />
+          <Text size="sm" c="dimmed">
+            Not published on {PLATFORMS[platform].name} {profile.handle}.
           </Text>
-          <Text size="xs" c="dimmed" truncate>
-            {profile.handle}
-          </Text>
-          {look.text === 'beside' && <Box mt="xs">{content}</Box>}
-        </Stack>
-        <PlatformMark platform={platform} />
-      </Group>
-      {look.text !== 'beside' && <Box mt="sm">{content}</Box>}
+        </Group>
+      ) : (
+        <>
+          {posts.map((post, index) => (
+            <ShownPostView
+              key={index}
+              account={account}
+              post={post}
+              options={content.options}
+              isFirst={index === 0}
+              isLast={index === posts.length - 1}
+            />
+          ))}
+          {isJoined && (
+            <Text size="xs" c="dimmed" mt="sm">
+              Joined to one post.
+            </Text>
+          )}
+          {comment !== null && <Comment account={account} text={comment} options={content.options} />}
+        </>
+      )}
       <OwnProblems
         errors={report?.errors.filter(({ accountId }) => accountId === _id) ?? []}
         warnings={report?.warnings.filter(({ accountId }) => accountId === _id) ?? []}
       />
     </Paper>
+  )
+}
+
+const nameOf = ({ profile }: Account) => profile.displayName || profile.handle
+
+interface ShownPostViewProps {
+  account: Account
+  post: ShownPost
+  options: Options
+  isFirst: boolean
+  isLast: boolean
+}
+
+/** A post of a thread, with a line to the next one. */
+function ShownPostView({ account, post, options, isFirst, isLast }: ShownPostViewProps) {
+  const { platform, profile } = account
+  const isBeside = LOOKS[platform].text === 'beside'
+  const content = <PostContent account={account} post={post} options={options} isFirst={isFirst} />
+  return (
+    <>
+      <Group gap="sm" wrap="nowrap" align="stretch">
+        <Stack gap={4} align="center" pb={isLast ? 0 : 4}>
+          <Avatar name={nameOf(account)} color="ink" size={38} alt="" />
+          {!isLast && <Box w={2} flex={1} bg="var(--mantine-color-default-border)" />}
+        </Stack>
+        <Stack gap={0} miw={0} flex={1} pb={isLast ? 0 : 'lg'}>
+          <Text size="sm" fw={600} truncate>
+            {nameOf(account)}
+          </Text>
+          <Text size="xs" c="dimmed" truncate>
+            {profile.handle}
+          </Text>
+          {isBeside && <Box mt="xs">{content}</Box>}
+        </Stack>
+        {isFirst && <PlatformMark platform={platform} />}
+      </Group>
+      {!isBeside && <Box mt="sm">{content}</Box>}
+    </>
+  )
+}
+
+function PostContent({ account, post: { text, media }, options, isFirst }: Omit<ShownPostViewProps, 'isLast'>) {
+  const { platform, profile } = account
+  const look = LOOKS[platform]
+  const isCaption = look.text === 'caption'
+  const { mastodon, bluesky, tumblr } = optionsFor(platform, options)
+  const isHidden = mastodon?.sensitive === true || bluesky?.labels !== undefined
+  const pictures = (
+    <HiddenMedia isHidden={isHidden && media.length > 0}>
+      <Pictures media={media} aspect={look.aspect} count={look.shownMedia ?? SHOWN_MEDIA} />
+    </HiddenMedia>
+  )
+  const written = <PreviewText text={text} cutAfter={look.cutAfter} name={isCaption ? profile.handle : null} />
+  return (
+    <ContentWarning text={mastodon?.spoilerText}>
+      <Stack gap="sm">
+        {isCaption ? pictures : written}
+        {isCaption ? written : pictures}
+        {look.hasCard && media.length === 0 && <LinkCard text={text} />}
+        {isFirst && mastodon?.poll && <PollView poll={mastodon.poll} />}
+        {isFirst && bluesky?.quoteUrl && <Quote address={bluesky.quoteUrl} />}
+        {tumblr && <TagsAndSource options={tumblr} />}
+      </Stack>
+    </ContentWarning>
+  )
+}
+
+const optionsFor = (platform: Platform, options: Options): Options =>
+  Object.fromEntries(Object.entries(options).filter(([of]) => of === platform))
+
+/** The first comment of the author. On Mastodon it is a reply with the warning of the post. */
+function Comment({ account, text, options }: { account: Account; text: string; options: Options }) {
+  return (
+    <>
+      <Divider my="sm" label="First comment" labelPosition="left" />
+      <Group gap="sm" wrap="nowrap" align="flex-start">
+        <Avatar name={nameOf(account)} color="ink" size={26} alt="" />
+        <div style={{ minWidth: 0 }}>
+          <Text size="sm" fw={600} truncate>
+            {nameOf(account)}
+          </Text>
+          <ContentWarning text={optionsFor(account.platform, options).mastodon?.spoilerText}>
+            <PreviewText text={text} cutAfter={undefined} name={null} />
+          </ContentWarning>
+        </div>
+      </Group>
+    </>
   )
 }
 
@@ -95,10 +186,15 @@ function OwnProblems({ errors, warnings }: Pick<Report, 'errors' | 'warnings'>) 
     <>
       <Divider my="sm" />
       <Stack gap={4}>
-        {errors.map(({ message }) =>
-          line(<CircleAlert size={14} color="var(--mantine-color-error)" aria-label="Must change:" />, message),
+        {errors.map((problem) =>
+          line(
+            <CircleAlert size={14} color="var(--mantine-color-error)" aria-label="Must change:" />,
+            describeProblem(problem),
+          ),
         )}
-        {warnings.map(({ message }) => line(<TriangleAlert size={14} aria-label="Please check:" />, message))}
+        {warnings.map((problem) =>
+          line(<TriangleAlert size={14} aria-label="Please check:" />, describeProblem(problem)),
+        )}
       </Stack>
     </>
   )

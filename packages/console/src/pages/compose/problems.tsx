@@ -1,8 +1,6 @@
 import { Alert, List } from '@mantine/core'
-import type { components } from '@postonce/sdk'
 import { PLATFORMS, type Account, type Platform } from '../../shared/platforms.tsx'
-
-type Problem = components['schemas']['Problem']
+import { describeProblem, type Problem } from './report.ts'
 
 interface ProblemsProps {
   errors: Problem[]
@@ -37,7 +35,7 @@ export function ProblemList({ problems, accounts }: { problems: Problem[]; accou
   }
   return (
     <List size="sm" spacing={4}>
-      {[...new Set(problems.map((problem) => `${name(problem)}${problem.message}`))].map((line) => (
+      {[...new Set(problems.map((problem) => `${name(problem)}${describeProblem(problem)}`))].map((line) => (
         <List.Item key={line}>{line}</List.Item>
       ))}
     </List>

@@ -1,12 +1,9 @@
 import { Anchor, Checkbox, Group, SimpleGrid, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { components } from '@postonce/sdk'
 import { useId } from 'react'
 import { PLATFORMS, PlatformMark, type Account } from '../../shared/platforms.tsx'
-
-const number = new Intl.NumberFormat()
-
-type Report = components['schemas']['ValidationReport']
+import { CountText } from './counts.tsx'
+import type { Count, Report } from './report.ts'
 
 interface TargetsProps {
   accounts: Account[]
@@ -31,8 +28,6 @@ export function Targets({ accounts, chosen, report, onChange }: TargetsProps) {
 const byDefault = (accounts: Account[]) =>
   accounts.toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault))
 
-type Count = NonNullable<Report['accounts']>[string]
-
 function Target({ account, count }: { account: Account; count: Count | undefined }) {
   const { _id, platform, profile, label, health } = account
   const countId = useId()
@@ -56,17 +51,7 @@ function Target({ account, count }: { account: Account; count: Count | undefined
               <Text size="xs" lh={1.25} c="dimmed">
                 {PLATFORMS[platform].name}
               </Text>
-              {count && (
-                <Text
-                  id={countId}
-                  size="xs"
-                  lh={1.25}
-                  c={count.length > count.limit ? 'red' : 'dimmed'}
-                  fw={count.length > count.limit ? 700 : 400}
-                >
-                  {number.format(count.length)} / {number.format(count.limit)}
-                </Text>
-              )}
+              {count && <CountText id={countId} count={count} />}
             </Group>
           </div>
         </Group>

@@ -1,5 +1,5 @@
 import { randomId, readLocalStorageValue } from '@mantine/hooks'
-import type { Draft, Given } from './draft.ts'
+import { emptyDraft, type Draft, type Given } from './draft.ts'
 
 /** An input that is not stored on the server yet, with the state that a restored page continues from. */
 export interface Unsaved {
@@ -16,8 +16,12 @@ export interface Unsaved {
 export const unsavedKey = (userId: string, postId = 'new') => `postonce.unsaved.${userId}.${postId}`
 
 export function readUnsaved(key: string): Unsaved | null {
-  return readLocalStorageValue<Unsaved | null>({ key, defaultValue: null })
+  const unsaved = readLocalStorageValue<Unsaved | null>({ key, defaultValue: null })
+  return unsaved && { ...unsaved, draft: complete(unsaved.draft), base: complete(unsaved.base) }
 }
+
+/** An earlier version of this page stored fewer parts. */
+const complete = (draft: Draft): Draft => ({ ...emptyDraft([]), ...draft })
 
 export function writeUnsaved(key: string, unsaved: Unsaved): void {
   try {

@@ -1,8 +1,10 @@
 import { Button, Select, Stack, Switch, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { PLATFORMS, type Account, type Platform } from '../../shared/platforms.tsx'
-import { withVariant, type Draft, type DraftMedia, type Variant } from './draft.ts'
+import { withVariant, type Draft, type Variant, type VariantChange } from './draft.ts'
 import { MediaField } from './media-field.tsx'
+import { useFieldError } from './report.ts'
+import { Thread } from './thread.tsx'
 
 interface VariantsProps {
   draft: Draft
@@ -30,6 +32,7 @@ export function Variants({ draft, accounts, onChange }: VariantsProps) {
         <VariantFields
           key={value}
           label={label}
+          path={`${value in PLATFORMS ? 'platform' : 'account'}SpecificContent.${value}`}
           variant={draft.variants[value] ?? {}}
           base={draft}
           onChange={(change) =>
@@ -37,7 +40,7 @@ export function Variants({ draft, accounts, onChange }: VariantsProps) {
           }
           onRemove={() => {
             setAdded((all) => all.filter((one) => one !== value))
-            onChange((current) => withVariant(current, value, { text: undefined, media: undefined }))
+            onChange(({ variants: { [value]: _, ...variants }, ...current }) => ({ ...current, variants }))
           }}
         />
       ))}
@@ -70,13 +73,18 @@ function listOptions(accounts: Account[]): { value: string; label: string }[] {
 
 interface VariantFieldsProps {
   label: string
+  /** The path of the variant in the request. */
+  path: string
   variant: Variant
   base: Draft
-  onChange: (change: (variant: Variant) => { [part in keyof Variant]: Variant[part] | undefined }) => void
+  onChange: (change: (variant: Variant) => VariantChange) => void
   onRemove: () => void
 }
 
-function VariantFields({ label, variant, base, onChange, onRemove }: VariantFieldsProps) {
+function VariantFields({ label, path, variant, base, onChange, onRemove }: VariantFieldsProps) {
+  const { media, segments, firstComment } = variant
+  const [textError, mediaError] = [useFieldError(`${path}.text`), useFieldError(`${path}.mediaItems`)]
+  const commentError = useFieldError(`${path}.firstComment`)
   return (
     <Stack gap="xs">
       <Textarea
@@ -86,19 +94,54 @@ function VariantFields({ label, variant, base, onChange, onRemove }: VariantFiel
         placeholder="The same as above"
         value={variant.text ?? base.text}
         onChange={({ currentTarget: { value } }) => onChange(() => ({ text: value === base.text ? undefined : value }))}
+        error={textError}
       />
       <Switch
         label={`Other files for ${label}`}
-        checked={variant.media !== undefined}
+        checked={media !== undefined}
         onChange={({ currentTarget: { checked } }) => onChange(() => ({ media: checked ? base.media : undefined }))}
       />
-      {variant.media !== undefined && (
+      {media !== undefined && (
         <MediaField
-          media={variant.media}
-          onChange={(change: (media: DraftMedia[]) => DraftMedia[]) =>
-            onChange(({ media = [] }) => ({ media: change(media) }))
+          media={media}
+          error={mediaError}
+          onChange={(of) => onChange((current) => ({ media: of(current.media ?? []) }))}
+        />
+      )}
+      {(base.segments.length > 0 || segments !== undefined) && (
+        <Switch
+          label={`Another thread for ${label}`}
+          checked={segments !== undefined}
+          onChange={({ currentTarget: { checked } }) =>
+            onChange(() => ({ segments: checked ? base.segments : undefined }))
           }
         />
+      )}
+      {segments !== undefined && (
+        <Thread
+          segments={segments}
+          path={`${path}.segments`}
+          accounts={[]}
+          onChange={(of) => onChange((current) => ({ segments: of(current.segments ?? []) }))}
+        />
+      )}
+      {(base.firstComment !== '' || firstComment !== undefined) && (
+        <Textarea
+          label={`First comment for ${label}`}
+          description="Leave it empty to publish no comment there."
+          autosize
+          minRows={1}
+          value={firstComment ?? base.firstComment}
+          onChange={({ currentTarget: { value } }) =>
+            onChange(() => ({ firstComment: value === base.firstComment ? undefined : value }))
+          }
+          error={commentError}
+        />
+      )}
+      {(variant.options ?? variant.onUnsupported) !== undefined && (
+        <Text size="xs" c="dimmed">
+          This variant has options of its own, which were set by another program. They stay as they are.
+        </Text>
       )}
       <Button size="compact-xs" variant="subtle" color="red" onClick={onRemove} style={{ alignSelf: 'flex-start' }}>
         Same as above

@@ -72,7 +72,11 @@ function Today({ accounts }: { accounts: Account[] }) {
               </Button>
             </Group>
           ))}
-          <Posts status={['FAILED', 'PARTIAL_SUCCESS']} nothing={broken.length === 0 ? 'All is well.' : null} />
+          <Posts
+            status={['FAILED', 'PARTIAL_SUCCESS']}
+            leaveOut={isReplaced}
+            nothing={broken.length === 0 ? 'All is well.' : null}
+          />
         </Stack>
       </Section>
       <Section title="To review" actions={<More to="/review">All drafts</More>}>
@@ -98,15 +102,20 @@ interface PostsProps {
   order?: 'asc' | 'desc'
   /** Shown when there is none. */
   nothing: ReactNode
+  leaveOut?: (post: ListedPost) => boolean
 }
 
-function Posts({ status, order = 'desc', nothing }: PostsProps) {
+/** A corrected duplicate took the place of the post. */
+const isReplaced = ({ replacedBy }: ListedPost): boolean => replacedBy !== undefined
+
+function Posts({ status, order = 'desc', nothing, leaveOut = () => false }: PostsProps) {
   const query = { status, limit: SHOWN, sortBy: 'date' as const, sortOrder: order, ...useAccountFilter() }
   const posts = useQuery({ queryKey: ['posts', 'list', query], queryFn: () => client.posts.list(query) })
   return (
     <QueryView query={posts}>
-      {({ posts: items, total }) =>
-        items.length === 0 ? (
+      {({ posts: listed, total }) => {
+        const items = listed.filter((post) => !leaveOut(post))
+        return items.length === 0 ? (
           <Text c="dimmed" size="sm">
             {nothing}
           </Text>
@@ -122,7 +131,7 @@ function Posts({ status, order = 'desc', nothing }: PostsProps) {
             )}
           </Stack>
         )
-      }
+      }}
     </QueryView>
   )
 }

@@ -1,15 +1,16 @@
-import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Box, Button, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
-import { ExternalLink } from 'lucide-react'
+import { NewTab } from '../../shared/new-tab.tsx'
 import { AccountName } from '../../shared/platforms.tsx'
-import { usePostActions } from '../../shared/post-actions.tsx'
+import { canTakeBack, usePostActions, type Delivery } from '../../shared/post-actions.tsx'
 import { Section } from '../../shared/section.tsx'
 import { DeliveryStatusBadge } from '../../shared/statuses.tsx'
 import { fromNow, useTimes } from '../../shared/times.ts'
+import { Parts } from './parts.tsx'
+import { Removal } from './removal.tsx'
 
 type Post = components['schemas']['Post']
-type Delivery = components['schemas']['PlatformStatus']
 
 /** The state of the post on each account: its link, or why not and what happens next. */
 export function Deliveries({ post }: { post: Post }) {
@@ -27,70 +28,99 @@ export function Deliveries({ post }: { post: Post }) {
 }
 
 function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
-  const { platform, accountId, accountName, status, error, errorCode, warning, platformPostUrl, nextAttemptAt } =
-    delivery
-  const actions = usePostActions()
-  const isWaiting = status === 'pending' && nextAttemptAt !== null
+  const { platform, accountName, status, error, errorCode, warning, platformPostUrl, parts } = delivery
+  const isDeleted = status === 'deleted'
+  const step = status === 'failed' && errorCode && nextStepOf(delivery)
+  // A part that failed has the same error.
+  const isShownByPart = parts?.some((part) => part.error === error) ?? false
   return (
     <Stack gap={6}>
       <Group justify="space-between" wrap="nowrap" gap="sm">
-        <AccountName platform={platform} name={accountName} />
+        <Box miw={0} td={isDeleted ? 'line-through' : undefined} opacity={isDeleted ? 0.75 : 1}>
+          <AccountName platform={platform} name={accountName} />
+        </Box>
         <DeliveryStatusBadge status={status} />
       </Group>
-      {error && (
+      {error && !isShownByPart && (
         <Text size="sm" c={status === 'failed' ? 'red' : 'dimmed'} className="user-text">
           {error}
         </Text>
       )}
-      {errorCode && NEXT_STEPS[errorCode] && status === 'failed' && (
+      {parts && <Parts delivery={delivery} />}
+      {step && (
         <Text size="sm">
-          {NEXT_STEPS[errorCode].text}{' '}
-          {NEXT_STEPS[errorCode].to && (
-            <Anchor component={Link} to={NEXT_STEPS[errorCode].to} size="sm">
-              {NEXT_STEPS[errorCode].label}
+          {step.text}{' '}
+          {step.to && (
+            <Anchor component={Link} to={step.to} size="sm">
+              {step.label}
             </Anchor>
           )}
         </Text>
       )}
-      {warning && <Text size="sm">{warning}</Text>}
+      {warning && !parts && <Text size="sm">{warning}</Text>}
       <NextAttempt delivery={delivery} />
+      <Removal delivery={delivery} />
       <Group gap="sm">
-        {platformPostUrl && (
+        {platformPostUrl && !parts && !isDeleted && (
           <Anchor href={platformPostUrl} target="_blank" rel="noreferrer" size="sm">
-            <Group gap={4} component="span">
-              Open the post <ExternalLink size={13} aria-label="in a new tab" role="img" />
-            </Group>
+            Open the post <NewTab />
           </Anchor>
         )}
-        {status === 'failed' && accountId && isCorrectable(errorCode) && (
-          <Button size="compact-xs" onClick={() => void actions.duplicate(post, [accountId])}>
-            Correct it for this account
-          </Button>
-        )}
-        {status === 'failed' && accountId && (
-          <Button
-            size="compact-xs"
-            variant="light"
-            loading={actions.isPending}
-            onClick={() => void actions.retry([post], [accountId])}
-          >
-            Send again here
-          </Button>
-        )}
-        {isWaiting && accountId && (
-          <Button
-            size="compact-xs"
-            variant="default"
-            loading={actions.isPending}
-            onClick={() => actions.cancel([post], [accountId])}
-          >
-            Stop waiting
-          </Button>
-        )}
+        <DeliveryActions post={post} delivery={delivery} />
       </Group>
     </Stack>
   )
 }
+
+/** What can be done on one account. */
+function DeliveryActions({ post, delivery }: { post: Post; delivery: Delivery }) {
+  const { accountId, status, errorCode, nextAttemptAt, parts } = delivery
+  const actions = usePostActions()
+  if (accountId === null) return null
+  const hasFailed = status === 'failed' || (parts?.some((part) => part.status === 'failed') ?? false)
+  return (
+    <>
+      {status === 'failed' && isCorrectable(errorCode) && !isPartlyPublished(delivery) && (
+        <Button size="compact-xs" onClick={() => void actions.duplicate(post, [accountId])}>
+          Correct it for this account
+        </Button>
+      )}
+      {hasFailed && (
+        <Button
+          size="compact-xs"
+          variant="light"
+          loading={actions.isPending}
+          onClick={() => void actions.retry([post], [accountId])}
+        >
+          {parts ? 'Retry' : 'Send again here'}
+        </Button>
+      )}
+      {status === 'pending' && nextAttemptAt !== null && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={actions.isPending}
+          onClick={() => actions.cancel([post], [accountId])}
+        >
+          Stop waiting
+        </Button>
+      )}
+      {canTakeBack(delivery) && (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          color="red"
+          loading={actions.isPending}
+          onClick={() => actions.takeBack(post, [delivery])}
+        >
+          {delivery.removal ? 'Take back again' : 'Take back'}
+        </Button>
+      )}
+    </>
+  )
+}
+
+const isPartlyPublished = ({ parts = [] }: Delivery): boolean => parts.some(({ status }) => status === 'completed')
 
 function NextAttempt({ delivery: { status, nextAttemptAt } }: { delivery: Delivery }) {
   const { dateTime } = useTimes()
@@ -106,6 +136,12 @@ const CORRECTABLE: readonly string[] = ['validation', 'duplicate', 'MEDIA_UNAVAI
 
 /** Whether the platform refused the content, so that sending the same again does not help. */
 export const isCorrectable = (errorCode: string | null | undefined): boolean => CORRECTABLE.includes(errorCode ?? '')
+
+/** A corrected copy of a partly published thread would repeat what is published. */
+const TAKE_BACK_FIRST: NextStep = { text: 'To change it, take back what is published first, then correct it.' }
+
+const nextStepOf = (delivery: Delivery): NextStep | undefined =>
+  isCorrectable(delivery.errorCode) && isPartlyPublished(delivery) ? TAKE_BACK_FIRST : NEXT_STEPS[delivery.errorCode!]
 
 type NextStep = { text: string; to?: '/accounts' | '/media'; label?: string }
 

@@ -37,7 +37,8 @@ export function PostEvents({ post }: { post: Post }) {
                 const { icon: Icon, color, text } = describe(event)
                 const { platform, accountId, platformText } = event
                 const name = names.get(accountId ?? null) ?? null
-                const where = platform && `${PLATFORMS[platform].name}${name ? ` ${name}` : ''}`
+                const part = namePart(post, event)
+                const where = platform && [PLATFORMS[platform].name, name, part].filter(Boolean).join(' ')
                 return (
                   <Timeline.Item
                     key={`${event.at}-${index}`}
@@ -71,6 +72,13 @@ export function PostEvents({ post }: { post: Post }) {
       </QueryView>
     </Section>
   )
+}
+
+/** Returns which part of a thread an event is about, such as "post 2"; null for a single post. */
+function namePart({ platformStatuses }: Post, { platform, accountId, part }: Event): string | null {
+  if (part === undefined) return null
+  const delivery = platformStatuses.find((one) => one.platform === platform && one.accountId === (accountId ?? null))
+  return delivery?.parts?.[part - 1]?.kind === 'comment' ? 'first comment' : `post ${part}`
 }
 
 const RESULTS: Record<NonNullable<Event['result']>, { text: string; color: string; icon: LucideIcon }> = {

@@ -1,22 +1,22 @@
 import { Button, Group, Menu, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { ChevronDown, CopyPlus, Pencil, Trash } from 'lucide-react'
+import { ChevronDown, CopyPlus, Pencil, Trash, Undo2 } from 'lucide-react'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
 import { isNotFound } from '../../shared/errors.ts'
-import { MediaGrid } from '../../shared/media-grid.tsx'
 import { Page } from '../../shared/page.tsx'
 import { PLATFORMS, type Platform } from '../../shared/platforms.tsx'
-import { ALLOWED, usePostActions } from '../../shared/post-actions.tsx'
+import { ALLOWED, canRetry, canTakeBack, usePostActions } from '../../shared/post-actions.tsx'
 import { ScheduleButton } from '../../shared/schedule-button.tsx'
-import { PostStatusBadge, type PostStatus } from '../../shared/statuses.tsx'
+import { DeliveryStatusBadge, PostStatusBadge } from '../../shared/statuses.tsx'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
 import { fromNow, useTimes } from '../../shared/times.ts'
 import { NotFoundPage } from '../../shell/not-found.tsx'
 import { Deliveries, isCorrectable } from './deliveries.tsx'
 import { Figures } from './figures.tsx'
+import { PostContent } from './post-content.tsx'
 import { PostEvents } from './post-events.tsx'
 import { CLIENTS } from './post-row.tsx'
 
@@ -25,14 +25,17 @@ type Post = components['schemas']['Post']
 
 /** How often a post is read again while something is about to happen to it. */
 const ACTIVE_MS = 3_000
-const isActive = (status?: PostStatus) => status === 'PENDING' || status === 'PROCESSING'
+const isActive = (post?: Post) =>
+  post?.status === 'PENDING' ||
+  post?.status === 'PROCESSING' ||
+  post?.platformStatuses.some(({ removal }) => removal?.status === 'pending')
 
 export function PostPage() {
   const { postId } = useParams({ from: '/signed-in/posts/$postId' })
   const detail = useQuery({
     queryKey: ['posts', postId],
     queryFn: () => client.request('GET', '/api/posts/{postId}', { path: { postId } }),
-    refetchInterval: ({ state }) => (isActive(state.data?.post.status) ? ACTIVE_MS : false),
+    refetchInterval: ({ state }) => (isActive(state.data?.post) ? ACTIVE_MS : false),
   })
   if (isNotFound(detail.error)) return <NotFoundPage />
   return <QueryView query={detail}>{(data) => <PostView {...data} />}</QueryView>
@@ -45,10 +48,7 @@ function PostView({ post, analytics, accountAnalytics = {} }: Detail) {
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <Stack gap="lg">
           <Paper withBorder p="md" className="surface">
-            <Stack>
-              <Text className="user-text">{content.text || <em>Without text</em>}</Text>
-              <MediaGrid items={content.mediaItems} />
-            </Stack>
+            <PostContent content={content} />
           </Paper>
           <Variants post={post} />
           <Figures post={post} analytics={analytics} accountAnalytics={accountAnalytics} />
@@ -62,11 +62,12 @@ function PostView({ post, analytics, accountAnalytics = {} }: Detail) {
   )
 }
 
-function When({ post: { status, dueAt, updatedAt, metadata } }: { post: Post }) {
+function When({ post: { status, dueAt, updatedAt, metadata, platformStatuses } }: { post: Post }) {
   const { dateTime, timezone } = useTimes()
+  const isDeleted = platformStatuses.length > 0 && platformStatuses.every((one) => one.status === 'deleted')
   return (
     <Group gap="xs" component="span">
-      <PostStatusBadge status={status} />
+      {isDeleted ? <DeliveryStatusBadge status="deleted" /> : <PostStatusBadge status={status} />}
       <span>
         {dueAt === null ? `changed ${fromNow(updatedAt)}` : `${dateTime(dueAt)} (${timezone}), ${fromNow(dueAt)}`}
         {metadata.client !== 'console' && `, ${CLIENTS[metadata.client]}`}
@@ -81,10 +82,11 @@ function Actions({ post }: { post: Post }) {
   const may = (action: keyof typeof ALLOWED) => ALLOWED[action].includes(post.status)
   const id = post._id
   const failed = post.platformStatuses.filter(({ status }) => status === 'failed')
-  const isRefused = failed.every(({ errorCode }) => isCorrectable(errorCode))
+  const published = post.platformStatuses.filter(canTakeBack)
+  const isRefused = failed.length > 0 && failed.every(({ errorCode }) => isCorrectable(errorCode))
   return (
     <>
-      {may('retry') && (
+      {canRetry(post) && (
         <Button
           size="xs"
           variant={isRefused ? 'default' : 'filled'}
@@ -130,6 +132,11 @@ function Actions({ post }: { post: Post }) {
           <Menu.Item leftSection={<CopyPlus size={15} aria-hidden />} onClick={() => void actions.duplicate(post)}>
             Duplicate
           </Menu.Item>
+          {published.length > 0 && (
+            <Menu.Item leftSection={<Undo2 size={15} aria-hidden />} onClick={() => actions.takeBack(post, published)}>
+              {published.length > 1 ? 'Take back everywhere' : 'Take back'}
+            </Menu.Item>
+          )}
           <Menu.Item
             color="red"
             leftSection={<Trash size={15} aria-hidden />}
@@ -165,8 +172,7 @@ function Variants({ post }: { post: Post }) {
             <Text fw={600} size="sm">
               {name}
             </Text>
-            {variant?.text !== undefined && <Text className="user-text">{variant.text}</Text>}
-            <MediaGrid items={variant?.mediaItems ?? []} />
+            <PostContent content={variant ?? {}} />
           </div>
         ))}
       </Stack>
