@@ -350,6 +350,7 @@ describe('the OpenAPI document of the post routes', () => {
       'get /api/posts',
       'get /api/posts/calendar',
       'get /api/posts/counts',
+      'get /api/posts/link-preview',
       'get /api/posts/media',
       'get /api/posts/media/{mediaId}',
       'get /api/posts/{postId}',
