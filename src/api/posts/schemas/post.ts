@@ -141,7 +141,9 @@ export const PostSchema = Type.Object(
     platformStatuses: Type.Array(PlatformStatusSchema),
     correlationId: nullable(Type.String()),
     replacedBy: Type.Optional(
-      Type.String({ description: 'Id of the duplicate that took over the use of the allowance of a post without a success' }),
+      Type.String({
+        description: 'Id of the duplicate that took over the use of the allowance of a post without a success',
+      }),
     ),
     metadata: Metadata,
     isShortened: Type.Optional(
