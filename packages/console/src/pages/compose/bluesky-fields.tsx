@@ -52,7 +52,7 @@ export function BlueskyFields({ options, onChange }: BlueskyFieldsProps) {
       />
       <TextInput
         label="Quoted post"
-        placeholder="https://bsky.app/profile/…/post/…"
+        placeholder="Link to the post on Bluesky"
         value={quoteUrl}
         onChange={({ currentTarget }) => onChange({ quoteUrl: currentTarget.value })}
         error={useFieldError(`${PATH}.quoteUrl`)}
