@@ -31,7 +31,8 @@ export function toProblems(
 
 function takePrimaryIssues(issues: Issue[], max: number): Issue[] {
   const taken: Issue[] = []
-  const parents = new Set(issues.map(({ instancePath }) => instancePath.slice(0, instancePath.lastIndexOf('/'))))
+  const paths = issues.map(({ instancePath }) => instancePath).filter((path) => path !== '')
+  const parents = new Set(paths.map((path) => path.slice(0, path.lastIndexOf('/'))))
   for (const issue of issues) {
     if (taken.length === max) break
     // A value with issues of its parts has one of the forms of its union, and the others say nothing about it.
