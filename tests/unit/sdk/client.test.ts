@@ -59,8 +59,8 @@ test('there is a method for every read of analytics and every action on a post',
   for (const read of Object.values(reads)) await read()
   await download('posts/top', { accounts: ['a1', 'a2'], from: '2027-05-01' })
   expect([...called]).toContain('GET /api/analytics/posts/top?accounts=a1&accounts=a2&from=2027-05-01&format=csv')
-  const { cancel, duplicate, retry, status, timeline } = posts
-  for (const act of [cancel, duplicate, retry, status, timeline]) await act('p1')
+  const { cancel, duplicate, retry, status, takeBack, timeline } = posts
+  for (const act of [cancel, duplicate, retry, status, takeBack, timeline]) await act('p1')
   expect(wanted.length).toBeGreaterThan(8)
   expect(wanted.filter((operation) => !called.has(operation))).toEqual([])
 })
