@@ -53,8 +53,10 @@ function createSubject(platform: Platform) {
     (request: LoggedRequest) =>
       request.method === method && request.path.includes(path)
 
+  let pictures = 0
+  // Each picture is another one: a Bluesky server may answer 500 to a record that refers to the same unpublished blob twice.
   const image = async (altText?: string, type: 'jpeg' | 'png' | 'webp' = 'jpeg') =>
-    stored.add(await picture(400, 400, { type }), `image/${type}`, altText)
+    stored.add(await picture(400, 400 + (pictures++ % 100), { type }), `image/${type}`, altText)
 
   const prepare = (post: OutgoingPost, account: Credentials, delivery: DeliveryCheckpoints) =>
     world.adapter.prepare(post, account, delivery, options())
