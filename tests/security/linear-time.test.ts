@@ -90,7 +90,7 @@ const MODULES: {
           POSTING_RULES.tumblr,
         ),
     },
-    exempt: ['describeTooLargeFile', 'toMediaKind', 'findPixelProblem', 'prepareLeadMs'],
+    exempt: ['describeTooLargeFile', 'toMediaKind', 'findPixelProblem', 'prepareLeadMs', 'createTextMeter'],
   },
   {
     file: 'src/domain/posts/mastodon-length.ts',

@@ -243,9 +243,13 @@ export function countText(text: string, unit: TextUnit, atMost = Infinity, linkL
 const COUNTED_MULTIPLE = 10
 
 /** Returns the length of a text and the length at which counting stops. A text of that length may be longer. */
-export function measureText(text: string, limit: TextLimit): { length: number; countedTo: number } {
+export function measureText(
+  text: string,
+  limit: TextLimit,
+  meter: Pick<TextMeter, 'countText'> = { countText },
+): { length: number; countedTo: number } {
   const countedTo = COUNTED_MULTIPLE * limit.max
-  return { length: countText(text, limit.unit, countedTo, limit.linkLength), countedTo }
+  return { length: meter.countText(text, limit.unit, countedTo, limit.linkLength), countedTo }
 }
 
 /** Counters stop at `atMost` and may return slightly more. */
@@ -308,6 +312,28 @@ const PARTS: Record<TextPart, (text: string) => number> = {
 
 export function countParts(text: string, part: TextPart): number {
   return PARTS[part](text)
+}
+
+export interface TextMeter {
+  countText: typeof countText
+  countParts: typeof countParts
+}
+
+/** Returns a meter that measures each text once, for however many accounts it is. */
+export function createTextMeter(): TextMeter {
+  const measured = new Map<string, Map<string, number>>()
+  const once = (text: string, measure: string, count: () => number): number => {
+    const known = measured.get(text) ?? new Map<string, number>()
+    if (known.size === 0) measured.set(text, known)
+    const length = known.get(measure) ?? count()
+    known.set(measure, length)
+    return length
+  }
+  return {
+    countText: (text, unit, atMost = Infinity, linkLength = LINK_LENGTH) =>
+      once(text, `${unit} ${atMost} ${linkLength}`, () => countText(text, unit, atMost, linkLength)),
+    countParts: (text, part) => once(text, part, () => countParts(text, part)),
+  }
 }
 
 /** Returns the description of an image or video cut to the platform's limit; empty where it accepts none. */

@@ -11,8 +11,7 @@ import {
 } from './media-files.ts'
 import type { Content, MediaItem, Post, Segment } from './post.ts'
 import {
-  countParts,
-  countText,
+  createTextMeter,
   measureText,
   toMediaKind,
   findPixelProblem,
@@ -20,6 +19,7 @@ import {
   type PostingRules,
   type TextPart,
   type TextLimit,
+  type TextMeter,
   type TextUnit,
 } from './posting-rules.ts'
 import { findOptionProblems } from './option-problems.ts'
@@ -107,6 +107,7 @@ export function preflight(
 ): Preflight {
   const result: Preflight = { errors: [], warnings: [], platforms: {}, accounts: {} }
   const items = new Map<string, MediaItem>()
+  const meter = createTextMeter()
   for (const chosen of targets) {
     const { platform, target, path, isConnected, rules } = chosen
     const stated = resolveContent(post, chosen)
@@ -123,15 +124,15 @@ export function preflight(
     result.errors.push(...found.map((one) => ({ ...one, path: `${options}.${one.path}`, ...toAccountFields(chosen) })))
     for (const { content, ...part } of parts) {
       const known = { ...part, content: toKnownContent(platform, content, stated, files) }
-      result.errors.push(...findContentProblems(chosen, known))
-      result.warnings.push(...findWarnings(chosen, known))
+      result.errors.push(...findContentProblems(chosen, known, meter))
+      result.warnings.push(...findWarnings(chosen, known, meter))
     }
     if (!isConnected) {
       const what = target === undefined ? platformLabel(platform) : `This ${platformLabel(platform)} account`
       const message = `${what} is not connected. Connect it before the post is due.`
       result.warnings.push({ path, code: 'PLATFORM_NOT_CONNECTED', message, ...toAccountFields(chosen) })
     }
-    const [first, ...others] = parts.map((part) => toReport(chosen, part, stated))
+    const [first, ...others] = parts.map((part) => toReport(chosen, part, stated, meter))
     const report = { ...first!, ...(others.length > 0 && { parts: others }) }
     if (target === undefined) result.platforms[platform] = report
     else result.accounts[target] = report
@@ -209,10 +210,15 @@ function omit(content: Content, fields: readonly UnsupportedField[]): Content {
   }
 }
 
-function toReport({ platform, rules }: PreflightTarget, { kind, content }: Part, { options }: Content): PartReport {
+function toReport(
+  { platform, rules }: PreflightTarget,
+  { kind, content }: Part,
+  { options }: Content,
+  meter: TextMeter,
+): PartReport {
   const [limit] = toPartRules(kind, rules).text
   const text = toMeasuredText(platform, content.text, options)
-  return { length: measureText(text, limit).length, limit: limit.max, media: content.mediaItems.length }
+  return { length: measureText(text, limit, meter).length, limit: limit.max, media: content.mediaItems.length }
 }
 
 /** Returns the rules of one part. A comment needs no media, and has a limit of its own where it is no post. */
@@ -309,7 +315,11 @@ export function checkContent(platform: Platform, content: KnownContent, rules: P
   return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
 }
 
-function findContentProblems(chosen: PreflightTarget, { kind, path, content }: LocatedPart): Problem[] {
+function findContentProblems(
+  chosen: PreflightTarget,
+  { kind, path, content }: LocatedPart,
+  meter: TextMeter,
+): Problem[] {
   const { platform } = chosen
   const rules = toPartRules(kind, chosen.rules)
   const toProblem = (part: keyof LocatedPart['path'], { code, message }: Finding): Problem => ({
@@ -317,7 +327,7 @@ function findContentProblems(chosen: PreflightTarget, { kind, path, content }: L
     ...toAccountFields(chosen),
   })
   return [
-    ...checkText(platform, content, rules).map((finding) => toProblem('text', finding)),
+    ...checkText(platform, content, rules, meter).map((finding) => toProblem('text', finding)),
     ...checkMedia(platform, content, rules).map((finding) => toProblem('mediaItems', finding)),
   ]
 }
@@ -336,13 +346,18 @@ const UNIT_WORDS: Record<TextUnit, (limit: TextLimit) => string> = {
   graphemesLinksAs23: ({ linkLength = 23 }) => `characters, links counted as ${linkLength}`,
 }
 
-export function checkText(platform: Platform, { text, mediaItems }: KnownContent, rules: PostingRules): Finding[] {
+export function checkText(
+  platform: Platform,
+  { text, mediaItems }: KnownContent,
+  rules: PostingRules,
+  meter: TextMeter = createTextMeter(),
+): Finding[] {
   const label = platformLabel(platform)
   if (text.trim() === '' && mediaItems.length === 0) {
     return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]
   }
   const tooLong = rules.text.flatMap((limit) => {
-    const { length, countedTo } = measureText(text, limit)
+    const { length, countedTo } = measureText(text, limit, meter)
     if (length <= limit.max) return []
     const counted = length < countedTo ? `${length}` : `${length} or more`
     return [
@@ -353,7 +368,7 @@ export function checkText(platform: Platform, { text, mediaItems }: KnownContent
     ]
   })
   const tooMany = Object.entries(rules.parts ?? {}).flatMap(([part, max]) => {
-    const count = countParts(text, part as TextPart)
+    const count = meter.countParts(text, part as TextPart)
     if (count <= max) return []
     return [
       {
@@ -456,29 +471,33 @@ function findExceededMediaLimit(counts: Record<MediaKind, number>, media: Postin
 }
 
 /** Returns what may be refused, or published differently from what the user wrote. */
-function findWarnings(chosen: PreflightTarget, part: LocatedPart): Problem[] {
+function findWarnings(chosen: PreflightTarget, part: LocatedPart, meter: TextMeter): Problem[] {
   return [
-    ...findUncertainLength(chosen, part),
-    ...findCutAltTexts(chosen, part),
+    ...findUncertainLength(chosen, part, meter),
+    ...findCutAltTexts(chosen, part, meter),
     ...findLostAnimations(chosen, part),
     ...findLateIndexes(chosen, part),
   ]
 }
 
 /** Warns about a text that its platform may refuse although it keeps the documented limit. */
-function findUncertainLength(chosen: PreflightTarget, { path: paths, content: { text } }: LocatedPart): Problem[] {
+function findUncertainLength(
+  chosen: PreflightTarget,
+  { path: paths, content: { text } }: LocatedPart,
+  meter: TextMeter,
+): Problem[] {
   const { platform, rules } = chosen
-  const isTooLong = ({ unit, max, linkLength }: TextLimit) => countText(text, unit, max + 1, linkLength) > max
+  const isTooLong = ({ unit, max, linkLength }: TextLimit) => meter.countText(text, unit, max + 1, linkLength) > max
   if (!rules.uncertainAbove || !isTooLong(rules.uncertainAbove) || rules.text.some(isTooLong)) return []
   const { unit, max } = rules.uncertainAbove
   const message = `Text has more than ${max} ${UNIT_WORDS[unit](rules.uncertainAbove)}. ${platformLabel(platform)} may count them instead of characters and refuse it. Shorten it to be safe.`
   return [{ path: paths.text, code: 'TEXT_MAY_BE_TOO_LONG', message, ...toAccountFields(chosen) }]
 }
 
-function findCutAltTexts(chosen: PreflightTarget, { items, content }: LocatedPart): Problem[] {
+function findCutAltTexts(chosen: PreflightTarget, { items, content }: LocatedPart, meter: TextMeter): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
     const max = chosen.rules.altText[toMediaKind(mimeType)]
-    if (max === null || countText(altText, 'codePoints') <= max) return []
+    if (max === null || meter.countText(altText, 'codePoints') <= max) return []
     const message = `The description is cut to ${max} characters on ${platformLabel(chosen.platform)}`
     const path = `${items[index]}.altText`
     return [{ path, code: 'ALT_TEXT_CUT', message, ...toAccountFields(chosen) }]

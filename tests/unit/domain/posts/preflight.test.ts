@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   findSchedulingProblem,
   preflight,
@@ -292,6 +292,21 @@ describe('accounts that the user chose', () => {
       expect.objectContaining({ path: 'selectedAccounts.0', code: 'PLATFORM_NOT_CONNECTED', accountId: account }),
     ])
   })
+})
+
+it('a text is measured once, for however many accounts it is', () => {
+  const counted = vi.spyOn(Intl.Segmenter.prototype, 'segment')
+  const segments = ['Second', 'Third'].map((text) => ({ text, mediaItems: [] }))
+  const targets = ['a', 'b', 'c'].map((accountId) => toPreflightTarget('mastodon', { accountId, target: accountId }))
+  const { accounts } = preflight(
+    { content: { text: 'First', mediaItems: [], segments }, platformSpecificContent: {} },
+    targets,
+  )
+  expect(Object.values(accounts).map(({ length, parts }) => [length, parts?.map((part) => part.length)])).toEqual(
+    Array.from({ length: 3 }, () => [5, [6, 5]]),
+  )
+  expect(counted.mock.calls.map(([text]) => text)).toEqual(['First', 'Second', 'Third'])
+  counted.mockRestore()
 })
 
 describe('findSchedulingProblem', () => {
