@@ -13,6 +13,7 @@ import * as csvRows from '../../src/domain/imports/csv-rows.ts'
 import * as jsonRows from '../../src/domain/imports/json-rows.ts'
 import * as spreadsheetTimes from '../../src/domain/imports/spreadsheet-times.ts'
 import { failure } from '../../src/domain/posts/failure.ts'
+import { NO_FILES } from '../../src/domain/posts/media-files.ts'
 import * as fitText from '../../src/domain/shared/fit-text.ts'
 import * as html from '../../src/domain/shared/html.ts'
 import * as links from '../../src/domain/shared/links.ts'
@@ -108,8 +109,15 @@ const MODULES: {
         ),
       checkContent: (given: string) => preflight.checkContent('tumblr', content(given), POSTING_RULES.tumblr),
       checkText: (given: string) => preflight.checkText('threads', content(given), POSTING_RULES.threads),
+      toKnownContent: (given: string) =>
+        preflight.toKnownContent(
+          'mastodon',
+          content(given),
+          { options: { mastodon: { spoilerText: given } } },
+          NO_FILES,
+        ),
     },
-    exempt: ['findSchedulingProblem'],
+    exempt: ['findSchedulingProblem', 'toPartRules'],
   },
   {
     file: 'src/domain/captions/captions.ts',

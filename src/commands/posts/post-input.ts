@@ -85,7 +85,7 @@ export function readWholePost(
 ): Read<Fields & { scheduledAt?: Date | null }> {
   const { value, problems, warnings } = readChange(input, DEFAULT_TIMEZONE, context)
   const { selectedPlatforms = [] } = input
-  problems.push(...findSelectionProblems({ ...input, selectedPlatforms }), ...findSizeProblems(value))
+  problems.push(...findSelectionProblems({ ...input, selectedPlatforms }))
   const { selectedAccounts, ...given } = value
   const whole = {
     platformSpecificContent: {},
@@ -136,6 +136,7 @@ export function readChange(input: PostInput, storedTimezone: string, context: In
     if (isPast) warnings.push(SCHEDULED_IN_PAST)
     value.scheduledAt = isPast ? null : instant
   }
+  problems.push(...findSizeProblems(value))
   return { value, problems, warnings }
 }
 

@@ -105,10 +105,10 @@ export async function updatePost(
     const change = { ...given, ...(isSelected && selection), chosen, ...(dueOrder && { dueOrder }) }
     const edited = correctTypes(edit(change)(current, now), files)
     if (edited.status !== 'DRAFT') assertMayPublish()
+    refuseProblems(findSizeProblems(edited))
     const checked = preflight(edited, accounts.toTargets(wanted), files)
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
-    refuseProblems(findSizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
     const past =
       update.input.scheduledAt === undefined || isStoredTime(update.input.scheduledAt, current) ? 'publish' : 'refuse'

@@ -1,6 +1,7 @@
 import type { Contents } from '../../domain/posts/content.ts'
 import type { MediaFiles } from '../../domain/posts/media-files.ts'
 import { toSchedule } from '../../domain/posts/post-moves.ts'
+import { isTooLarge } from '../../domain/posts/post-size.ts'
 import { preflight, findSchedulingProblem, type PastTime, type Preflight } from '../../domain/posts/preflight.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { findDueOrder } from './due-order.ts'
@@ -19,6 +20,9 @@ export interface CheckedPost extends Preflight {
   /** The errors that refuse a draft as well. */
   draftErrors: Problem[]
 }
+
+/** What is found in a post that is too large to check. */
+const UNCHECKED: Preflight = { errors: [], warnings: [], platforms: {}, accounts: {} }
 
 /** Returns every error and warning that creating this post would cause. Drafts are checked as if they were published. */
 export async function validatePost(
@@ -50,9 +54,10 @@ export async function checkPost(
 ): Promise<CheckedPost> {
   const { value, problems, warnings } = readWholePost(input, inputContext)
   const named = { ...value, selectedGroups: input.selectedGroups }
-  const [accounts, files] = await Promise.all([findNamedAccounts(named), readFiles?.(value)])
+  const isUnchecked = isTooLarge(problems)
+  const [accounts, files] = await Promise.all([findNamedAccounts(named), isUnchecked ? undefined : readFiles?.(value)])
   const targets = accounts.toTargets(accounts.chosen)
-  const checked = preflight(value, targets, files)
+  const checked = isUnchecked ? UNCHECKED : preflight(value, targets, files)
   const { remaining, problems: leftOut } = leaveOut(targets, value)
   const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now, undefined)
   const unscheduled = findSchedulingProblem(input.status, schedule, warnings, past)

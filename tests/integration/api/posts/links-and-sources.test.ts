@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import sharp from 'sharp'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { closeServer, listenOnLoopback } from '../../../../sandbox/platforms/listen.ts'
+import { mediaKey } from '../../../../src/domain/media/storage-keys.ts'
 import { film } from '../../../support/film.ts'
 import { applyAll, importClient } from '../../../support/imports.ts'
 import { INACTIVE_ORCHESTRATOR } from '../../../support/inactive-orchestrator.ts'
@@ -198,6 +200,34 @@ describe('media by address', () => {
     const body = draft({ mediaItems: [byAddress(), { mimeType: 'image/png' }] })
     expect((await ann.call('POST', '/', body)).status).toBe(400)
     expect(requests).toEqual([])
+  })
+
+  it('a post with too many addresses or files is refused before anything is fetched or read, also by the check', async () => {
+    const read = vi.spyOn(world.context.media, 'readFile')
+    const addresses = Array.from({ length: 21 }, (_, index) => byAddress(`/a.png?${index}`))
+    const segments = [
+      { text: '', mediaItems: addresses.slice(0, 11) },
+      { text: '', mediaItems: addresses.slice(11) },
+    ]
+    const item = { storageKey: mediaKey(ann.userId, randomUUID(), 'image/png'), mimeType: 'image/png' }
+    const many = { text: '', mediaItems: Array.from({ length: 20 }, () => item) }
+    const refused = [{ segments }, { segments: Array.from({ length: 16 }, () => many) }]
+    const { _id } = await create(draft({}))
+    for (const content of refused) {
+      const body = postBody({ content: { text: 'x', ...content } })
+      const validation = await ann.call('POST', '/validate', body)
+      expect(validation.body.data.errors.map(({ code }: { code: string }) => code)).toContain('POST_TOO_LARGE')
+      for (const [method, path] of [
+        ['POST', '/'],
+        ['PUT', `/${_id}`],
+        ['PATCH', `/${_id}`],
+      ] as const) {
+        const { status, body: answer } = await ann.call(method, path, body)
+        expect([status, answer.errors.at(-1).code]).toEqual([400, 'POST_TOO_LARGE'])
+      }
+    }
+    expect([requests, read.mock.calls]).toEqual([[], []])
+    read.mockRestore()
   })
 
   it('a repeat with the same idempotency key fetches nothing', async () => {

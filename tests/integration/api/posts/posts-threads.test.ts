@@ -228,6 +228,9 @@ describe('the delivery of a thread', () => {
     return { postId, outcomes, post: await read(who, postId) }
   }
 
+  /** The events of a change are stored with it, and its notifications soon after. */
+  const newestNotification = async ({ userId }: Caller) => (await world.context.notifications.listOf(userId, 1))[0]
+
   it('a thread that fails shows what is published and which part has failed', async () => {
     const ann = await world.caller()
     const reason = failure('validation', 'The platform refused it')
@@ -247,8 +250,11 @@ describe('the delivery of a thread', () => {
       { result: 'accepted', part: 1 },
       { result: 'refused', part: 2, errorCode: 'validation' },
     ])
-    const [notified] = await world.context.notifications.listOf(ann.userId, 1)
-    expect(notified!.message).toContain('failed at post 2 of the thread: The platform refused it. 1 of 3 posts')
+    await expect
+      .poll(() => newestNotification(ann))
+      .toMatchObject({
+        message: expect.stringContaining('failed at post 2 of the thread: The platform refused it. 1 of 3 posts'),
+      })
   })
 
   it('a post whose comment failed is completed, and can be retried for the comment', async () => {
@@ -265,8 +271,9 @@ describe('the delivery of a thread', () => {
       status: 'failed',
       errorCode: 'permission',
     })
-    const [notified] = await world.context.notifications.listOf(ann.userId, 1)
-    expect(notified).toMatchObject({ type: 'warning', message: expect.stringContaining('its first comment failed') })
+    await expect
+      .poll(() => newestNotification(ann))
+      .toMatchObject({ type: 'warning', message: expect.stringContaining('its first comment failed') })
     expect(await ann.call('POST', `/${postId}/retry`)).toMatchObject({
       status: 200,
       body: { data: { retryingPlatforms: ['bluesky'] } },
