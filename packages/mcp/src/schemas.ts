@@ -117,7 +117,7 @@ const LABELS = {
 } as const satisfies { [L in NonNullable<Schemas['BlueskyOptions']['labels']>[number]]: L }
 
 const REPLY_GATES = {
-  nobody: 'nobody',
+  none: 'none',
   mentioned: 'mentioned',
   following: 'following',
   followers: 'followers',

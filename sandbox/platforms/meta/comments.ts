@@ -17,7 +17,7 @@ interface CommentsDeps {
   store: Pick<ContainerStore, 'posts'>
 }
 
-/** What a comment can be below, as its product sees it. */
+/** The object that a comment is below, as its product sees it. */
 interface Commented {
   /** The id that the post's creator received. */
   id: string

@@ -21,7 +21,7 @@ export interface CheckedPost extends Preflight {
   draftErrors: Problem[]
 }
 
-/** What is found in a post that is too large to check. */
+/** The findings for a post that is too large to check. */
 const UNCHECKED: Preflight = { errors: [], warnings: [], platforms: {}, accounts: {} }
 
 /** Returns every error and warning that creating this post would cause. Drafts are checked as if they were published. */

@@ -12,7 +12,7 @@ interface DueAccount {
   endsAt: Date | null
 }
 
-/** What a scheduled delivery needs. */
+/** A scheduled delivery, as far as its checks need it. */
 interface DueDelivery {
   platform: Platform
   parts: readonly { kind: Part['kind']; content: KnownContent }[]

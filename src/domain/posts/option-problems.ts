@@ -3,7 +3,7 @@ import { parseBlueskyPost, type BlueskyOptions, type Poll } from './options.ts'
 import type { Content, Segment } from './post.ts'
 import { countText, type PostingRules } from './posting-rules.ts'
 
-/** What is wrong with an option; `path` is below the options. */
+/** A problem of an option; `path` is below the options. */
 export interface OptionProblem {
   path: string
   code: string
@@ -57,8 +57,8 @@ function findBlueskyProblems({ quoteUrl, replyGate = [] }: BlueskyOptions = {}):
       'quoteUrl must be the address of a Bluesky post, such as https://bsky.app/profile/name.bsky.social/post/3k2a'
     problems.push({ path: 'bluesky.quoteUrl', code: 'URL_INVALID', message })
   }
-  if (replyGate.length > 1 && replyGate.includes('nobody')) {
-    const message = 'replyGate is `nobody` or a list of the others, not both. Remove one.'
+  if (replyGate.length > 1 && replyGate.includes('none')) {
+    const message = 'replyGate is `none` or a list of the others, not both. Remove one.'
     problems.push({ path: 'bluesky.replyGate', code: 'REPLY_GATE', message })
   }
   return problems

@@ -2,8 +2,8 @@ import type { Platform } from '../shared/platforms.ts'
 
 export const MASTODON_VISIBILITIES = ['public', 'unlisted', 'private'] as const
 export const BLUESKY_LABELS = ['sexual', 'nudity', 'porn', 'graphic-media'] as const
-/** Who may reply to a post: no one, or the accounts of each group. Without a gate, everyone may. */
-export const BLUESKY_REPLY_GATES = ['nobody', 'mentioned', 'following', 'followers'] as const
+/** The accounts that may reply to a post: none, or those of each group. Without a gate, every account may. */
+export const BLUESKY_REPLY_GATES = ['none', 'mentioned', 'following', 'followers'] as const
 
 export interface Poll {
   options: string[]
@@ -31,7 +31,7 @@ export interface BlueskyOptions {
   /** BCP 47. */
   languages?: string[]
   labels?: (typeof BLUESKY_LABELS)[number][]
-  /** On the first post of a thread. `nobody` excludes the others. */
+  /** On the first post of a thread. `none` excludes the others. */
   replyGate?: (typeof BLUESKY_REPLY_GATES)[number][]
   /** The address of the post that the first post quotes, on the web or as `at://`. */
   quoteUrl?: string
@@ -43,14 +43,14 @@ export interface TumblrOptions {
   sourceUrl?: string
 }
 
-/** What a post may have on one platform only. */
+/** Fields of a post that one platform only has. */
 export interface PlatformOptions {
   mastodon?: MastodonOptions
   bluesky?: BlueskyOptions
   tumblr?: TumblrOptions
 }
 
-/** What a platform takes in a poll. */
+/** The limits of a poll on a platform. */
 export interface PollRule {
   options: { min: number; max: number }
   /** Characters of one option. */

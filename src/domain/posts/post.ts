@@ -74,7 +74,7 @@ export interface Segment {
   mediaItems: MediaItem[]
 }
 
-/** What a platform does that can publish no thread, or no first comment: the post is refused, its texts are joined, or it is left out. */
+/** The choice for platforms that can publish no thread, or no first comment: the post is refused, its texts are joined, or it is left out. */
 export const UNSUPPORTED_POLICIES = ['refuse', 'join', 'skipPlatform'] as const
 
 export type UnsupportedPolicy = (typeof UNSUPPORTED_POLICIES)[number]

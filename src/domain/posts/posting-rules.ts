@@ -330,7 +330,7 @@ export function createTextMeter(): TextMeter {
     return length
   }
   return {
-    countText: (text, unit, atMost = Infinity, linkLength = LINK_LENGTH) =>
+    countText: (text, unit, atMost, linkLength) =>
       once(text, `${unit} ${atMost} ${linkLength}`, () => countText(text, unit, atMost, linkLength)),
     countParts: (text, part) => once(text, part, () => countParts(text, part)),
   }

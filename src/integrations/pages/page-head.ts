@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2'
 import { isCardUrl, toCardText } from '../../domain/posts/link.ts'
 import { createPageDecoder, DECLARATION_BYTES, type Decoder } from './encodings.ts'
 
-/** What the head of a page says about the page. */
+/** The statements in the head of a page about the page. */
 export interface PageHead {
   title: string
   description: string

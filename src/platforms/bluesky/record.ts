@@ -15,7 +15,7 @@ const GATE_RULES = { mentioned: 'mentionRule', following: 'followingRule', follo
  * @param post the URI of the post
  */
 export function buildGate(post: string, createdAt: Date, gate: NonNullable<BlueskyOptions['replyGate']>) {
-  const rules = gate.flatMap((who) => (who === 'nobody' ? [] : [`${GATE_COLLECTION}#${GATE_RULES[who]}`]))
+  const rules = gate.flatMap((who) => (who === 'none' ? [] : [`${GATE_COLLECTION}#${GATE_RULES[who]}`]))
   return { $type: GATE_COLLECTION, post, createdAt: createdAt.toISOString(), allow: rules.map(($type) => ({ $type })) }
 }
 
@@ -87,7 +87,7 @@ export interface Card {
   thumb?: BlobRef
 }
 
-/** What a record consists of besides its content. */
+/** The parts of a record besides its content. */
 interface RecordParts {
   createdAt: Date
   facets: Facet[]

@@ -37,7 +37,7 @@ const DRAFT: Draft = {
   firstComment: 'All pictures: https://harbours.example',
   onUnsupported: 'join',
   options: {
-    bluesky: { languages: ['en'], labels: ['nudity'], replyGate: ['nobody'], quoteUrl: 'at://did:plc:a/post/b' },
+    bluesky: { languages: ['en'], labels: ['nudity'], replyGate: ['none'], quoteUrl: 'at://did:plc:a/post/b' },
   },
   accounts: [ALICE._id, PAGE._id],
   variants: {

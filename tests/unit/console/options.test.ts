@@ -14,8 +14,8 @@ it('an option without a value leaves nothing of itself and of its platform', () 
 })
 
 it('no one and the groups that can reply exclude each other', () => {
-  expect(toReplyGate(['followers', 'nobody'])).toEqual(['nobody'])
-  expect(toReplyGate(['nobody', 'followers'])).toEqual(['followers'])
+  expect(toReplyGate(['followers', 'none'])).toEqual(['none'])
+  expect(toReplyGate(['none', 'followers'])).toEqual(['followers'])
   expect(toReplyGate(['mentioned', 'followers'])).toEqual(['mentioned', 'followers'])
   expect(toReplyGate([])).toEqual([])
 })

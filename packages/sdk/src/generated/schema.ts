@@ -2623,8 +2623,8 @@ export interface components {
       languages?: string[]
       /** @description Content warnings */
       labels?: ('sexual' | 'nudity' | 'porn' | 'graphic-media')[]
-      /** @description Who may reply: `nobody`, or any of the others; everyone without it */
-      replyGate?: ('nobody' | 'mentioned' | 'following' | 'followers')[]
+      /** @description Who may reply: `none`, or any of the others; everyone without it */
+      replyGate?: ('none' | 'mentioned' | 'following' | 'followers')[]
       /** @description The address of a Bluesky post to quote */
       quoteUrl?: string
     }

@@ -41,7 +41,7 @@ const BlueskyOptions = Type.Object(
       Type.Array(stringEnum(BLUESKY_REPLY_GATES), {
         uniqueItems: true,
         minItems: 1,
-        description: 'Who may reply: `nobody`, or any of the others; everyone without it',
+        description: 'Who may reply: `none`, or any of the others; everyone without it',
       }),
     ),
     quoteUrl: Type.Optional(Type.String({ maxLength: 2_000, description: 'The address of a Bluesky post to quote' })),

@@ -42,7 +42,7 @@ const SegmentInput = Type.Object(
   { title: 'SegmentInput' },
 )
 
-/** What a content may have beside its text. */
+/** The fields of a content besides its text. */
 const contentFields = {
   mediaItems: Type.Optional(mediaItemsInput),
   segments: Type.Optional(

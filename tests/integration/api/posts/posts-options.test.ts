@@ -117,7 +117,7 @@ describe('options that a platform does not publish', () => {
 
   it('a quote of something else and a reply gate that contradicts itself are refused', async () => {
     const ann = await world.caller()
-    const bluesky = { quoteUrl: 'https://example.com', replyGate: ['nobody', 'mentioned'] }
+    const bluesky = { quoteUrl: 'https://example.com', replyGate: ['none', 'mentioned'] }
     const { status, body } = await ann.call('POST', '/', draftBody({ bluesky }, { status: 'PENDING' }))
     expect([status, brief(body.errors)]).toEqual([
       400,

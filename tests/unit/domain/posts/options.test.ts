@@ -52,7 +52,7 @@ describe('a poll', () => {
 describe('the options of Bluesky', () => {
   it.each([
     [{ quoteUrl: 'https://example.com/post' }, ['bluesky.quoteUrl', 'URL_INVALID']],
-    [{ replyGate: ['nobody', 'mentioned'] as const }, ['bluesky.replyGate', 'REPLY_GATE']],
+    [{ replyGate: ['none', 'mentioned'] as const }, ['bluesky.replyGate', 'REPLY_GATE']],
   ])('are refused where they say nothing that it can do: %j', (bluesky, problem) => {
     expect(findProblems('bluesky', { bluesky: bluesky as NonNullable<PlatformOptions['bluesky']> })).toEqual([problem])
   })
@@ -71,7 +71,7 @@ describe('the options of Bluesky', () => {
 it('only the options of its own platform are checked', () => {
   const options: PlatformOptions = {
     mastodon: { poll: { options: [], expiresIn: 1 } },
-    bluesky: { quoteUrl: 'none', replyGate: ['nobody', 'following'] },
+    bluesky: { quoteUrl: 'none', replyGate: ['none', 'following'] },
   }
   for (const platform of ['threads', 'instagram', 'facebook', 'tumblr'] as const) {
     expect(findProblems(platform, options)).toEqual([])

@@ -18,7 +18,7 @@ export interface Segment {
 export type Options = Schemas['PostOptions']
 export type UnsupportedPolicy = NonNullable<Schemas['PostContent']['onUnsupported']>
 
-/** What is published, on all accounts or on some. */
+/** The content for all accounts or for some. */
 export interface Content {
   text: string
   media: DraftMedia[]

@@ -30,7 +30,7 @@ interface MediaFieldProps {
   onChange: (change: (media: DraftMedia[]) => DraftMedia[]) => void
   /** Takes files that are pasted anywhere on the page, not only into this field. */
   takesAllPastes?: boolean
-  /** What is wrong with the files. */
+  /** The problems of the files. */
   error?: string | null
   /** Above the files, and part of the field when files are pasted. */
   children?: ReactNode

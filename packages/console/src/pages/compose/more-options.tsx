@@ -17,7 +17,7 @@ interface MoreOptionsProps {
 
 const WITH_OPTIONS = ['bluesky', 'mastodon', 'tumblr'] as const
 
-/** What the chosen platforms offer beyond text and files. It opens by itself where something in it must change. */
+/** The options of the chosen platforms. The section opens by itself where something in it must change. */
 export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
   const [isOpen, setOpen] = useState(false)
   const hasError = useFieldError('content.options') !== null

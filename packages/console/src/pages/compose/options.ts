@@ -76,7 +76,7 @@ export const BLUESKY_LABELS: Record<NonNullable<BlueskyOptions['labels']>[number
 type ReplyGate = NonNullable<BlueskyOptions['replyGate']>
 
 export const REPLY_GATES: Record<ReplyGate[number], string> = {
-  nobody: 'No one',
+  none: 'No one',
   mentioned: 'Accounts that you mention',
   following: 'Accounts that you follow',
   followers: 'Your followers',
@@ -84,7 +84,7 @@ export const REPLY_GATES: Record<ReplyGate[number], string> = {
 
 /** Returns who can reply after a choice: "no one" and the groups exclude each other, and the newest choice counts. */
 export const toReplyGate = (chosen: ReplyGate): ReplyGate =>
-  chosen.at(-1) === 'nobody' ? ['nobody'] : chosen.filter((one) => one !== 'nobody')
+  chosen.at(-1) === 'none' ? ['none'] : chosen.filter((one) => one !== 'none')
 
 export const VISIBILITIES: Record<NonNullable<MastodonOptions['visibility']>, string> = {
   public: 'Public',

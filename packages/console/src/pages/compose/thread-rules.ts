@@ -23,7 +23,7 @@ export interface ShownPost {
   media: DraftMedia[]
 }
 
-/** What a content becomes on a platform: its posts, each a reply to the one before, and the comment below. */
+/** The posts that a content becomes on a platform: its parts, each a reply to the one before, and the comment below. */
 export interface ShownContent {
   posts: ShownPost[]
   /** Null without a comment. */

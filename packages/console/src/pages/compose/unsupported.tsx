@@ -19,7 +19,7 @@ interface UnsupportedProps {
   onChange: (policy: UnsupportedPolicy) => void
 }
 
-/** What happens on platforms that publish no threads or no comments, if such are chosen, with the notices of the service about it. */
+/** The choice for platforms without threads or comments, if some are chosen, with the notices of the service. */
 export function Unsupported({ draft, accounts, rules, onChange }: UnsupportedProps) {
   const report = use(ReportContext)
   const concerned = accounts.filter((account) => isUnsupported(contentFor(draft, account), rules[account.platform]))

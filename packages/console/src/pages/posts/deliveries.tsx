@@ -72,7 +72,7 @@ function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
   )
 }
 
-/** What can be done on one account. */
+/** The actions for one account. */
 function DeliveryActions({ post, delivery }: { post: Post; delivery: Delivery }) {
   const { accountId, status, errorCode, nextAttemptAt, parts } = delivery
   const actions = usePostActions()
