@@ -118,6 +118,7 @@ describe('a container', () => {
     ['without an index', film({ indexFirst: false }).subarray(0, 900)],
     ['with sound only', film({ codec: null })],
     ['with its index at the end', film({ indexFirst: false })],
+    ['wider than 1,920 pixels', film({ width: 1_922, height: 1_080 })],
     ['with more than 60 frames a second', film({ frameRate: 61 })],
     ['with an unknown codec', film({ codec: 'vp09' })],
   ])('a reel %s fails its processing', async (_, bytes) => {

@@ -211,6 +211,13 @@ describe('a container', () => {
       'VIDEO',
       'FAILED_PROCESSING_VIDEO',
     ],
+    [
+      'a video wider than 1,920 pixels',
+      async () => film({ width: 1_922, height: 1_080 }),
+      'video/mp4',
+      'VIDEO',
+      'FAILED_PROCESSING_VIDEO',
+    ],
     ['a video of 61 frames a second', async () => film({ frameRate: 61 }), 'video/mp4', 'VIDEO', 'INVALID_FRAME_RATE'],
     ['a video of over 5 minutes', async () => film({ duration: 301 }), 'video/mp4', 'VIDEO', 'INVALID_DURATION'],
     ['a video of no length', async () => film({ duration: 0 }), 'video/mp4', 'VIDEO', 'INVALID_DURATION'],

@@ -98,9 +98,10 @@ export function hasPicture(film: Film | null): film is Film {
 
 /**
  * The published rules of Threads and Instagram: "MOV or MP4 (MPEG-4 Part 14), no edit lists, moov atom at the front of the file" and
- * "Frame rate: 23-60 FPS". A film that states no frame rate passes.
+ * "Frame rate: 23-60 FPS" and "Maximum columns (horizontal pixels): 1920". A film that states no frame rate passes.
  */
 export const CONTAINER_RULES = {
   isIndexFirst: ({ isIndexFirst }: Film) => isIndexFirst,
   hasFrameRate: ({ frameRate }: Film) => frameRate === 0 || (frameRate >= 23 && frameRate < 61),
+  hasWidth: ({ width }: Film) => width <= 1_920,
 }

@@ -287,7 +287,8 @@ async function pull(kind: 'IMAGE' | 'VIDEO', url: string | undefined) {
 /** https://developers.facebook.com/documentation/threads/overview, media specifications, 22 December 2025. */
 function findVideoProblem({ bytes, sizeBytes }: PulledFile): string | null {
   const film = readFilm(bytes, sizeBytes)
-  if (!hasPicture(film) || !CONTAINER_RULES.isIndexFirst(film)) return 'FAILED_PROCESSING_VIDEO'
+  if (!hasPicture(film) || !CONTAINER_RULES.isIndexFirst(film) || !CONTAINER_RULES.hasWidth(film))
+    return 'FAILED_PROCESSING_VIDEO'
   if (!CONTAINER_RULES.hasFrameRate(film)) return 'INVALID_FRAME_RATE'
   return film.duration > 0 && film.duration <= VIDEO.maxSeconds ? null : 'INVALID_DURATION'
 }

@@ -179,6 +179,7 @@ const KindLimits = Type.Object(
       ),
     ),
     pixels: Type.Optional(Type.Integer({ description: 'Pixels of a frame of a video; absent when unlimited' })),
+    width: Type.Optional(Type.Integer({ description: 'Pixels of a row of a video; absent when unlimited' })),
     frameRate: Type.Optional(
       Type.Object(
         { min: Type.Optional(Type.Integer()), max: Type.Integer() },

@@ -31,6 +31,8 @@ interface KindRule {
   seconds?: { min?: number; max: number }
   /** Pixels of one frame of a video; absent where the platform limits none. */
   pixels?: number
+  /** Pixels of a row of a video; absent where the platform limits none. */
+  width?: number
   /** Whole frames a second of a video; absent where the platform limits none. */
   frameRate?: { min?: number; max: number }
   /** True where the platform documents that a video's index comes before its pictures. */
@@ -109,8 +111,14 @@ const VIDEOS = ['video/mp4', 'video/quicktime'] as const
 export const MEDIA_TYPES: Record<MediaKind, readonly string[]> = { image: IMAGES, video: VIDEOS }
 /** H.264 and HEVC. */
 const GRAPH_CODECS = ['avc', 'hevc'] as const
-/** The frames a second that Threads and Instagram take. */
-const CONTAINER_FRAME_RATE = { min: 23, max: 60 }
+/** The videos that Threads and Instagram take. */
+const CONTAINER_VIDEO = {
+  types: VIDEOS,
+  width: 1_920,
+  frameRate: { min: 23, max: 60 },
+  indexFirst: true,
+  codecs: GRAPH_CODECS,
+} as const
 
 /** Rules of all platforms. */
 export type PlatformRules = Readonly<Record<Platform, PostingRules>>
@@ -143,15 +151,7 @@ export const POSTING_RULES: PlatformRules = {
       max: 20,
       mix: true,
       image: { max: 20, types: IMAGES, maxBytes: 8 * MB },
-      video: {
-        max: 20,
-        types: VIDEOS,
-        maxBytes: 1_000 * MB,
-        seconds: { max: 300 },
-        frameRate: CONTAINER_FRAME_RATE,
-        indexFirst: true,
-        codecs: GRAPH_CODECS,
-      },
+      video: { ...CONTAINER_VIDEO, max: 20, maxBytes: 1_000 * MB, seconds: { max: 300 } },
     },
     altText: { image: 1_000, video: 1_000 },
     thread: { segments: 'replies', firstComment: 'reply' },
@@ -165,15 +165,7 @@ export const POSTING_RULES: PlatformRules = {
       max: 10,
       mix: true,
       image: { max: 10, types: IMAGES, maxBytes: 8 * MB },
-      video: {
-        max: 10,
-        types: VIDEOS,
-        maxBytes: 300 * MB,
-        seconds: { min: 3, max: 900 },
-        frameRate: CONTAINER_FRAME_RATE,
-        indexFirst: true,
-        codecs: GRAPH_CODECS,
-      },
+      video: { ...CONTAINER_VIDEO, max: 10, maxBytes: 300 * MB, seconds: { min: 3, max: 900 } },
     },
     altText: { image: 1_000, video: null },
     thread: { segments: 'none', firstComment: 'comment', commentLength: 2_200 },

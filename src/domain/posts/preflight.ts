@@ -411,7 +411,14 @@ function checkMedia(platform: Platform, { mediaItems }: KnownContent, { media }:
 function checkVideos(
   label: string,
   videos: readonly KnownMediaItem[],
-  { maxBytes, seconds, pixels: maxPixels = Infinity, frameRate: rates, codecs }: PostingRules['media']['video'],
+  {
+    maxBytes,
+    seconds,
+    pixels: maxPixels = Infinity,
+    width: maxWidth = Infinity,
+    frameRate: rates,
+    codecs,
+  }: PostingRules['media']['video'],
 ): Finding[] {
   const findings: Finding[] = []
   if (videos.some(({ sizeBytes = 0 }) => sizeBytes > maxBytes)) {
@@ -430,6 +437,10 @@ function checkVideos(
     if (pixels > maxPixels) {
       const [most, size] = [describeSize(maxPixels, height > width), `${width} × ${height}`]
       const message = `${label} takes videos of at most ${maxPixels} pixels a frame, such as ${most}, and this one has ${size}. Export it in a smaller size.`
+      findings.push({ code: 'VIDEO_TOO_LARGE', message })
+    }
+    if (width > maxWidth) {
+      const message = `${label} takes videos of at most ${maxWidth} pixels in width, and this one has ${width}. Export it in a smaller size.`
       findings.push({ code: 'VIDEO_TOO_LARGE', message })
     }
     // Servers round down as well: 120.02 frames a second are 120.

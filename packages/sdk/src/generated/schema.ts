@@ -3561,6 +3561,8 @@ export interface components {
       }
       /** @description Pixels of a frame of a video; absent when unlimited */
       pixels?: number
+      /** @description Pixels of a row of a video; absent when unlimited */
+      width?: number
       /** @description Frames a second of a video; absent when unlimited */
       frameRate?: {
         min?: number

@@ -79,6 +79,8 @@ describe('the files of a post', () => {
   it.each([
     ['mastodon', 'pixels', { width: 4_096, height: 2_160 }, 'VIDEO_TOO_LARGE'],
     ['mastodon', 'frames a second', { frameRate: 121 }, 'VIDEO_FRAME_RATE'],
+    ['threads', 'a row of pixels', { width: 1_922, height: 1_080 }, 'VIDEO_TOO_LARGE'],
+    ['instagram', 'a row of pixels', { width: 3_840, height: 2_160 }, 'VIDEO_TOO_LARGE'],
     ['threads', 'frames a second', { frameRate: 120 }, 'VIDEO_FRAME_RATE'],
     ['instagram', 'frames a second', { frameRate: 15 }, 'VIDEO_FRAME_RATE'],
   ] as const)('a video for %s with %s beyond its limits refuses a post', async (platform, _, options, code) => {

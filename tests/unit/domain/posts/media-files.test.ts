@@ -117,6 +117,11 @@ describe('the file of a media item', () => {
     expect(check(['mastodon'], film({ width: 3_840, height: 2_160 }), { of: video }).codes).toEqual([])
   })
 
+  it.each(['threads', 'instagram'] as const)('%s takes videos of up to 1,920 pixels in width', (platform) => {
+    const codesAt = (width: number) => check([platform], film({ width, height: 2_400 }), { of: video }).codes
+    expect([codesAt(1_920), codesAt(1_921)]).toEqual([[], ['VIDEO_TOO_LARGE']])
+  })
+
   it.each([
     ['mastodon', undefined, 120],
     ['threads', 23, 60],
