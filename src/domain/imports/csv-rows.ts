@@ -1,5 +1,5 @@
 import { parseMediaType } from '../media/storage-keys.ts'
-import { UNSUPPORTED_POLICIES } from '../posts/post.ts'
+import { LINK_MODES, UNSUPPORTED_POLICIES } from '../posts/post.ts'
 import { parseJson } from '../shared/json-text.ts'
 import { parseBoundedList } from '../shared/lists.ts'
 import { findNearestName } from '../shared/nearest-name.ts'
@@ -10,7 +10,7 @@ import type { ExportedContent, ExportedPost, ExportedSegment } from './imports.t
 import { toIsoTime, type DateOrder } from './spreadsheet-times.ts'
 
 /** The columns of a content besides `text`. With a suffix they replace a part of it on one platform: `text_bluesky`. */
-const FURTHER_CONTENT = ['media', 'segments', 'firstComment', 'onUnsupported', 'options'] as const
+const FURTHER_CONTENT = ['media', 'segments', 'firstComment', 'onUnsupported', 'options', 'link'] as const
 const SUFFIXES = PLATFORMS.map((platform) => [platform, `_${platform}`] as const)
 
 /** The columns of a CSV file of posts. Only `text` is required, with `platforms`, `accounts` or `groups`. */
@@ -174,13 +174,13 @@ export function toCsvRecord(post: ExportedPost): CsvRecord {
 }
 
 /** Removes what an empty cell says. */
-function withoutEmpty({ options, ...content }: ExportedContent): ExportedContent {
+function withoutEmpty({ options, link, ...content }: ExportedContent): ExportedContent {
   const parts = Object.entries(content).filter(([, part]) => part.length > 0)
-  return { ...Object.fromEntries(parts), ...(options && { options }) }
+  return { ...Object.fromEntries(parts), ...(options && { options }), ...(link && { link }) }
 }
 
 function toContentCells(content: ExportedContent, suffix = ''): CsvRecord {
-  const { text, mediaItems, segments, firstComment, onUnsupported = '', options } = content
+  const { text, mediaItems, segments, firstComment, onUnsupported = '', options, link } = content
   return {
     [`text${suffix}`]: toTextCell(text),
     [`media${suffix}`]: mediaItems ? JSON.stringify(mediaItems) : '',
@@ -188,6 +188,7 @@ function toContentCells(content: ExportedContent, suffix = ''): CsvRecord {
     [`firstComment${suffix}`]: toTextCell(firstComment),
     [`onUnsupported${suffix}`]: onUnsupported,
     [`options${suffix}`]: options ? JSON.stringify(options) : '',
+    [`link${suffix}`]: typeof link === 'object' ? JSON.stringify(link) : (link ?? ''),
   }
 }
 
@@ -226,7 +227,7 @@ const PLACES: [path: string, column: string][] = [
 function toContentPlaces(path: string, suffix = ''): [path: string, column: string][] {
   return [
     [`${path}.mediaItems`, `media${suffix}`],
-    ...['text', 'segments', 'firstComment', 'onUnsupported', 'options'].map((name): [string, string] => [
+    ...['text', 'segments', 'firstComment', 'onUnsupported', 'options', 'link'].map((name): [string, string] => [
       `${path}.${name}`,
       `${name}${suffix}`,
     ]),
@@ -315,6 +316,7 @@ export function parseCsvRecord(
     const segments = parseSegments(`segments${suffix}`)
     const firstComment = parseText(`firstComment${suffix}`)
     const options = parseJsonCell(`options${suffix}`)
+    const link = parseLink(`link${suffix}`)
     const stated = cell(`onUnsupported${suffix}`).trim()
     const policy = UNSUPPORTED_POLICIES.find((name) => name.toLowerCase() === stated.toLowerCase())
     return {
@@ -324,7 +326,17 @@ export function parseCsvRecord(
       ...(firstComment !== undefined && { firstComment }),
       ...(stated !== '' && { onUnsupported: policy ?? stated }),
       ...(options !== undefined && { options }),
+      ...(link !== undefined && { link }),
     }
+  }
+
+  /** `auto`, `none`, the address of the card, or a card as JSON. */
+  function parseLink(column: string): unknown {
+    const text = cell(column).trim()
+    if (text.startsWith('{')) return parseJsonCell(column)
+    if (text === '') return undefined
+    const mode = LINK_MODES.find((name) => name === text.toLowerCase())
+    return mode ?? { url: text }
   }
 
   function parseText(column: string): string | undefined {

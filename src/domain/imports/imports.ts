@@ -1,7 +1,16 @@
 import type { Allowance } from '../billing/plans.ts'
 import { resolveContent } from '../posts/content.ts'
 import { toParts } from '../posts/parts.ts'
-import type { Content, ContentOverride, MediaItem, Post, PostSource, Segment } from '../posts/post.ts'
+import type {
+  Content,
+  ContentOverride,
+  LinkCard,
+  LinkChoice,
+  MediaItem,
+  Post,
+  PostSource,
+  Segment,
+} from '../posts/post.ts'
 import { ServiceError, type Problem } from '../shared/service-error.ts'
 import { DAY } from '../shared/times.ts'
 import type { Conflict } from './conflicts.ts'
@@ -151,6 +160,7 @@ export interface ExportedSegment {
 export interface ExportedContent extends Pick<ContentOverride, 'text' | 'firstComment' | 'onUnsupported' | 'options'> {
   mediaItems?: ExportedMedia[]
   segments?: ExportedSegment[]
+  link?: Exclude<LinkChoice, LinkCard> | (Omit<LinkCard, 'image'> & { image?: ExportedMedia })
 }
 
 /** A post in the form that an import and `POST /api/posts` accept. */
@@ -195,7 +205,7 @@ function exportOverrides(overrides: Record<string, ContentOverride>): Record<str
 function exportContent(content: Content): ExportedPost['content']
 function exportContent(content: ContentOverride): ExportedContent
 function exportContent(content: ContentOverride): ExportedContent {
-  const { text, mediaItems, segments, firstComment, onUnsupported, options } = content
+  const { text, mediaItems, segments, firstComment, onUnsupported, options, link } = content
   return {
     ...(text !== undefined && { text }),
     ...(mediaItems && { mediaItems: mediaItems.map(toExportedMedia) }),
@@ -203,7 +213,14 @@ function exportContent(content: ContentOverride): ExportedContent {
     ...(firstComment !== undefined && { firstComment }),
     ...(onUnsupported !== undefined && { onUnsupported }),
     ...(options && { options }),
+    ...(link !== undefined && { link: exportLink(link) }),
   }
+}
+
+function exportLink(link: LinkChoice): NonNullable<ExportedContent['link']> {
+  if (typeof link === 'string') return link
+  const { image, ...card } = link
+  return { ...card, ...(image && { image: toExportedMedia(image) }) }
 }
 
 function exportSegment({ text, mediaItems }: Segment): ExportedSegment {

@@ -780,9 +780,10 @@ describe('exporting posts', () => {
           firstComment: '-below',
           onUnsupported: 'join',
           options: { bluesky: { languages: ['en'], replyGate: ['mentioned', 'following'] } },
+          link: { url: 'https://example.com/a;b', title: '=The "article"', image },
         },
         platformSpecificContent: {
-          bluesky: { segments: [{ text: '+2' }, { text: 'Three' }], firstComment: '', options },
+          bluesky: { segments: [{ text: '+2' }, { text: 'Three' }], firstComment: '', options, link: 'none' },
         },
         accountSpecificContent: { [further._id]: { segments: [], onUnsupported: 'skipPlatform', options: {} } },
         selectedAccounts: [further._id],

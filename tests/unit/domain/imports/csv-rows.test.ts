@@ -15,7 +15,7 @@ import {
   type CsvRecord,
 } from '../../../../src/domain/imports/csv-rows.ts'
 import type { ExportedPost, ExportedSegment } from '../../../../src/domain/imports/imports.ts'
-import { UNSUPPORTED_POLICIES } from '../../../../src/domain/posts/post.ts'
+import { LINK_MODES, UNSUPPORTED_POLICIES } from '../../../../src/domain/posts/post.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 
 const anyText = fc.oneof(
@@ -49,6 +49,10 @@ const anyFurther = {
     mastodon: fc.record({ spoilerText: anyText, sensitive: fc.boolean() }, { requiredKeys: [] }),
     tumblr: fc.record({ tags: fc.array(anyText, { maxLength: 2 }) }),
   }),
+  link: fc.oneof(
+    fc.constantFrom(...LINK_MODES),
+    fc.record({ url: fc.webUrl(), title: anyText, description: anyText }, { requiredKeys: ['url'] }),
+  ),
 }
 const anyOverride = fc
   .record({ text: anyText, mediaItems: anyMedia, ...anyFurther }, { requiredKeys: [] })
@@ -186,6 +190,7 @@ describe('the cells of a CSV file', () => {
     [{ accountContent: '{' }, 'accountContent is not valid JSON'],
     [{ segments: '[{' }, 'segments is not valid JSON'],
     [{ options_bluesky: '{' }, 'options_bluesky is not valid JSON'],
+    [{ link: '{' }, 'link is not valid JSON'],
     [{ accountContent: '['.repeat(5_000) + ']'.repeat(5_000) }, 'accountContent is nested more than 32 levels deep'],
     [{ media: `[${'1,'.repeat(10_000)}1]` }, 'media has more than 10000 values'],
     [{ media: String.raw`[{"altText": "\u0000"}]` }, 'media.0.altText contains NUL characters'],
@@ -204,6 +209,18 @@ describe('the cells of a CSV file', () => {
     const { body, problems } = parseCsvRecord({ text: 'a', platforms: 'Bluesky, THREADS;', status: 'draft' })
     expect(problems).toEqual([])
     expect(body).toMatchObject({ selectedPlatforms: ['bluesky', 'threads'], status: 'DRAFT' })
+  })
+
+  it.each([
+    ['', undefined],
+    [' None ', 'none'],
+    ['auto', 'auto'],
+    ['https://example.com/a', { url: 'https://example.com/a' }],
+    ['{"url":"https://example.com/a","title":"A"}', { url: 'https://example.com/a', title: 'A' }],
+  ])('the cell of a link is a word, an address or a card: %j', (cell, link) => {
+    const { body, problems } = parseCsvRecord({ text: 'a', platforms: 'bluesky', link: cell, link_tumblr: cell })
+    const overrides = body['platformSpecificContent'] as { tumblr?: { link?: unknown } } | undefined
+    expect([problems, (body['content'] as { link?: unknown }).link, overrides?.tumblr?.link]).toEqual([[], link, link])
   })
 
   it('a problem of a post body names the column of its cell', () => {
