@@ -77,6 +77,7 @@ function createSubject(platform: Platform) {
 
     image,
     video: (altText?: string) => stored.add(film(), 'video/mp4', altText),
+    add: (bytes: Uint8Array, mimeType: string, altText: string) => stored.add(bytes, mimeType, altText),
     /** A post with a unique text, and with an image where the platform requires one. */
     async post(words: string, mediaItems?: MediaItem[]): Promise<OutgoingPost> {
       return newPost(`${words} ${randomUUID()}`, mediaItems ?? (rules.media.required ? [await image()] : []))
