@@ -1,10 +1,11 @@
 import { log } from '@temporalio/activity'
 import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import { chooseByPlatformId } from '../../commands/accounts/account-credentials.ts'
-import { deriveMetrics } from '../../domain/analytics/analytics.ts'
+import { deriveMetrics, toThreadCounts, type PostCounts } from '../../domain/analytics/analytics.ts'
 import { canBeDeleted, findDueLane, findNextCollection, type Lane } from '../../domain/analytics/collection.ts'
 import { markDeleted } from '../../domain/posts/delivery-moves.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Target } from '../../domain/posts/targets.ts'
 import type { Context } from '../../context.ts'
 import type { PlannedCollection, PublishedPost, Publisher } from '../../store/analytics/due-metrics.ts'
@@ -19,6 +20,8 @@ import type { SnapshotWriter } from '../../store/analytics/snapshot-writer.ts'
 export interface WantedPost {
   postId: string
   platformPostId: string
+  /** The ids of the further posts of a thread, in order. */
+  furtherIds: string[]
   completedAt: Date
   /** The account, if the user chose it for the post. */
   target: string | undefined
@@ -50,25 +53,46 @@ interface AccountReads {
   followers: CollectFollowers
 }
 
+interface CountsOfAccount {
+  accountId: string
+  /** By platform post id. */
+  counts: Map<string, PostCounts | 'deleted'>
+}
+
 const NOTHING: CollectedBatch = { ...NOTHING_COLLECTED, end: 'done' }
 
 /** Collects the metrics of posts of one account, in as few calls as its platform allows. */
 export function createCollectPosts(context: Context, { callAccount, followers }: AccountReads) {
   const { published, accounts, users, platforms, clock, collection, snapshotWriter } = context
 
-  /** Reads the counts of posts with the account that they were published on. Other accounts cannot read them. */
-  async function readCounts({ userId, platform, publishedBy, posts }: PostBatch, signal: AbortSignal) {
-    const ids = posts.map(({ platformPostId }) => platformPostId)
+  /** Reads the counts of posts and threads with the account that they were published on. Other accounts cannot read them. */
+  async function readCounts(batch: PostBatch, signal: AbortSignal): Promise<CountsOfAccount | null> {
+    const { platform, posts } = batch
+    const ids = [...posts.map(({ platformPostId }) => platformPostId), ...posts.flatMap(({ furtherIds }) => furtherIds)]
+    const counts: CountsOfAccount['counts'] = new Map()
+    let accountId: string | null = null
+    for (const some of splitIntoChunks(ids, toPerCall(platform))) {
+      const read = await readSome(batch, some, signal)
+      if (!read) break
+      accountId = read.accountId
+      for (const [id, counted] of read.counts) counts.set(id, counted)
+    }
+    return accountId === null ? null : { accountId, counts }
+  }
+
+  function readSome({ userId, platform, publishedBy }: PostBatch, ids: string[], signal: AbortSignal) {
     return callAccount(
       userId,
       platform,
-      async (adapter, account, options) => {
+      async (adapter, account, options): Promise<CountsOfAccount> => {
         const { accountId } = describeAccount(userId, platform, account)
-        return { accountId, counts: (await adapter.metrics?.read(ids, account, options)) ?? new Map<string, never>() }
+        return { accountId, counts: (await adapter.metrics?.read(ids, account, options)) ?? new Map() }
       },
       { signal, choose: chooseByPlatformId(publishedBy) },
     )
   }
+
+  const toPerCall = (platform: Platform) => platforms.find(platform)?.metrics?.perCall ?? 1
 
   function planNext({ userId, posts }: Pick<PostBatch, 'userId' | 'posts'>): PlannedCollection[] {
     const now = clock.now()
@@ -98,7 +122,7 @@ export function createCollectPosts(context: Context, { callAccount, followers }:
     const read = await readCounts(batch, signal)
     const rows: Parameters<SnapshotWriter['savePosts']>[1] = []
     let deleted = 0
-    for (const { postId, platformPostId, completedAt, target } of posts) {
+    for (const { postId, platformPostId, furtherIds, completedAt, target } of posts) {
       const counts = read?.counts.get(platformPostId)
       if (!counts) continue
       if (counts === 'deleted') {
@@ -108,7 +132,9 @@ export function createCollectPosts(context: Context, { callAccount, followers }:
       } else {
         const derived = deriveMetrics(counts, followerCount)
         const entry = { postId, target: target ?? null, accountId: read!.accountId, completedAt }
-        rows.push({ ...entry, ...counts, ...derived, followerCountAtSnapshot: followerCount })
+        const further = furtherIds.map((id) => toKnown(read!.counts.get(id)))
+        const thread = further.length > 0 && { thread: toThreadCounts([counts, ...further]) }
+        rows.push({ ...entry, ...counts, ...thread, ...derived, followerCountAtSnapshot: followerCount })
       }
     }
     const fetchDetails = { userId, platform, publishedBy, takenAt, timezone: owner.timezone, isRequested }
@@ -178,7 +204,7 @@ export function createCollectPosts(context: Context, { callAccount, followers }:
    */
   return async function collectPosts(batch: PostBatch, options: CollectOptions): Promise<CollectedBatch> {
     const total = { ...NOTHING }
-    for (const posts of splitIntoChunks(batch.posts, platforms.find(batch.platform)?.metrics?.perCall ?? 1)) {
+    for (const posts of splitIntoChunks(batch.posts, toPerCall(batch.platform))) {
       if (options.isOver?.()) return { ...total, end: 'left' }
       const { end, pauseMs, ...done } = await collectOnce({ ...batch, posts }, options)
       addCollected(total, done)
@@ -198,10 +224,14 @@ export function toWantedPosts(
   dueBy?: Date,
 ): WantedPost[] {
   return platformStatuses.flatMap((entry): WantedPost[] => {
-    const { platformPostId, completedAt, target } = entry
+    const { platformPostId, completedAt, target, parts = [] } = entry
     if (entry.platform !== platform || entry.delivery.accountId !== publishedBy) return []
     if (entry.status !== 'completed' || platformPostId === null || completedAt === null) return []
     if (dueBy && !findDueLane(entry, dueBy)) return []
-    return [{ postId, platformPostId, completedAt, target }]
+    const furtherIds = parts.slice(1).map((part) => part.platformPostId)
+    return [{ postId, platformPostId, furtherIds, completedAt, target }]
   })
 }
+
+const toKnown = (counts: PostCounts | 'deleted' | undefined): PostCounts | null =>
+  counts === 'deleted' ? null : (counts ?? null)

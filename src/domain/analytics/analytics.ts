@@ -25,6 +25,20 @@ export function sumKnown(values: (number | null)[]): number | null {
   return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null)
 }
 
+/** The counts of all posts of a thread. */
+export interface ThreadCounts {
+  /** By post, the first included; null for a post that the platform reported nothing of. */
+  parts: (PostCounts | null)[]
+  /** The sums of the known counts. */
+  sum: PostCounts
+}
+
+export function toThreadCounts(parts: (PostCounts | null)[]): ThreadCounts {
+  const names = Object.keys(NO_COUNTS) as (keyof PostCounts)[]
+  const sums = names.map((name) => [name, sumKnown(parts.map((counts) => counts?.[name] ?? null))])
+  return { parts, sum: Object.fromEntries(sums) as PostCounts }
+}
+
 export interface DerivedMetrics {
   /** Sum of the reported engagement metrics; null when none is reported. */
   totalEngagement: number | null

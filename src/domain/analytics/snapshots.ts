@@ -1,7 +1,7 @@
 import { toTarget, type Target } from '../posts/targets.ts'
 import { DAY, HOUR, MINUTE } from '../shared/times.ts'
 import type { Platform } from '../shared/platforms.ts'
-import { ENGAGEMENTS, NO_COUNTS, type PostCounts } from './analytics.ts'
+import { ENGAGEMENTS, NO_COUNTS, type PostCounts, type ThreadCounts } from './analytics.ts'
 import { isSameDay } from './calendar.ts'
 import { toSlot } from './collection.ts'
 
@@ -11,8 +11,14 @@ const SNAPSHOT_SLOT_MS = 15 * MINUTE
 /** The longest time between the first and the last fetch of a snapshot: a day of the user, which may have 25 hours. */
 export const LONGEST_SNAPSHOT_MS = 26 * HOUR
 
+/** Counts that a platform reported at one time: of a post, of a thread those of its first post. */
+export interface FetchedCounts extends PostCounts {
+  /** Absent for a post without a thread. */
+  thread?: ThreadCounts
+}
+
 /** Counts of a post on one account, and how long the platform reported them. */
-export interface SeenCounts extends PostCounts {
+export interface SeenCounts extends FetchedCounts {
   /** The slot of the fetch that stored the snapshot. */
   slot: Date
   /** When these counts were fetched first. */
@@ -59,16 +65,25 @@ export function findFetchTime({ takenAt, lastSeenAt }: Pick<SeenCounts, 'takenAt
  * Returns whether a scheduled fetch extends the last snapshot instead of storing another: nothing changed, on the same day of the
  * user.
  */
-export function extendsSnapshot(last: SeenCounts, fetched: PostCounts, takenAt: Date, timezone: string): boolean {
+export function extendsSnapshot(last: SeenCounts, fetched: FetchedCounts, takenAt: Date, timezone: string): boolean {
   return takenAt >= findFetchTime(last) && hasSameCounts(last, fetched) && isSameDay(last.takenAt, takenAt, timezone)
 }
 
 /** Returns when the counts changed last, if that was before this fetch; null otherwise. */
-export function findUnchangedSince(last: SeenCounts | undefined, fetched: PostCounts): Date | null {
+export function findUnchangedSince(last: SeenCounts | undefined, fetched: FetchedCounts): Date | null {
   return last && hasSameCounts(last, fetched) ? (last.unchangedSince ?? last.takenAt) : null
 }
 
-function hasSameCounts(one: PostCounts, other: PostCounts): boolean {
+function hasSameCounts(one: FetchedCounts, other: FetchedCounts): boolean {
+  const [parts, others] = [one, other].map(({ thread }) => thread?.parts ?? [])
+  return (
+    isSame(one, other) &&
+    parts!.length === others!.length &&
+    parts!.every((counts, index) => isSame(counts ?? NO_COUNTS, others![index] ?? NO_COUNTS))
+  )
+}
+
+function isSame(one: PostCounts, other: PostCounts): boolean {
   return (Object.keys(NO_COUNTS) as (keyof PostCounts)[]).every((name) => one[name] === other[name])
 }
 

@@ -1,7 +1,7 @@
 import type { ClientSession, Connection } from 'mongoose'
 import { findDueLane, type Lane } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { Delivery, PlatformStatus } from '../../domain/posts/post.ts'
+import type { Delivery, PlatformStatus, PublishedPart } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
@@ -18,6 +18,8 @@ export interface PublishedPost {
     PlatformStatus,
     'platform' | 'target' | 'server' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'
   > & {
+    /** The posts of a thread, or the post below which a comment is. */
+    parts?: Pick<PublishedPart, 'platformPostId'>[]
     delivery: Pick<Delivery, 'accountId'>
   })[]
 }
@@ -50,6 +52,7 @@ const SHOWN = Object.fromEntries(
       'platformPostId',
       'completedAt',
       'metricsDueAt',
+      'parts.platformPostId',
       'delivery.accountId',
     ].map((name) => `platformStatuses.${name}`),
   ].map((path) => [path, 1]),

@@ -76,6 +76,7 @@ const postSnapshotSchema = new Schema<PostSnapshot>(
     impressions: count,
     reach: count,
     saved: count,
+    thread: { type: Schema.Types.Mixed, default: undefined },
     totalEngagement: count,
     engagementRate: count,
     virality: count,

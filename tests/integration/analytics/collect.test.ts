@@ -57,6 +57,44 @@ describe('a snapshot', () => {
     expect(JSON.stringify((await context.snapshots.latest({ userId, postId: post._id }, 'bluesky'))?.likes)).toBe('6')
   })
 
+  it('a thread has the counts of each of its posts and their sums beside those of the first', async () => {
+    const on: Platform[] = ['bluesky', 'threads']
+    const { _id: userId } = await connectedUser(context, on)
+    const plain = publishedPost({ userId, on })
+    const further = (platform: Platform) => [2, 3].map((part) => `${platform}-part-${part}-of-${plain._id}`)
+    const platformStatuses = plain.platformStatuses.map((entry) => ({
+      ...entry,
+      parts: [entry.platformPostId!, ...further(entry.platform)].map((platformPostId) => ({
+        ...{ platformPostId, platformPostUrl: 'https://example.test/post', completedAt: entry.completedAt! },
+      })),
+    }))
+    const post = { ...plain, platformStatuses }
+    await storePosts(context, [post])
+    const { counts } = platforms.scriptFor('bluesky')
+    counts.set(idOn(post, 'bluesky'), { likes: 5, shares: 1 })
+    counts.set(further('bluesky')[0]!, { likes: 2 })
+    counts.set(further('bluesky')[1]!, 'deleted')
+    await collectRun()
+    const callsTo = (platform: Platform) => platforms.calls.filter((call) => call.platform === platform)
+    expect(callsTo('bluesky').map(({ ids }) => ids)).toEqual([[idOn(post, 'bluesky'), ...further('bluesky')]])
+    expect(callsTo('threads').map(({ ids }) => ids)).toEqual(
+      [idOn(post, 'threads'), ...further('threads')].map((id) => [id]),
+    )
+    const read = async () => (await context.snapshots.latest({ userId, postId: post._id }, 'bluesky'))!
+    expect(await read()).toMatchObject({
+      ...{ likes: 5, shares: 1, totalEngagement: 6 },
+      thread: { parts: [{ likes: 5, shares: 1 }, { likes: 2, shares: null }, null], sum: { likes: 7, shares: 1 } },
+    })
+    counts.set(further('bluesky')[0]!, { likes: 3 })
+    await collectRun(later(HOUR))
+    const { unchangedSince, thread } = await read()
+    expect([unchangedSince, thread!.sum.likes, await snapshotsOf(post._id)]).toMatchObject([
+      undefined,
+      8,
+      Array.from({ length: 3 }, () => expect.anything()),
+    ])
+  })
+
   it('a post is collected less often with age, and not after the last age class', async () => {
     const start = toSlot(new Date(), 6 * HOUR).getTime() + 2 * 6 * HOUR
     const { post } = await published(['bluesky'], 1, new Date(start - HOUR))

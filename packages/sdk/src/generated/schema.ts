@@ -3586,6 +3586,14 @@ export interface components {
       /** @example image/jpeg */
       contentType: string
     }
+    MetricsCounts: {
+      likes: number | null
+      shares: number | null
+      comments: number | null
+      impressions: number | null
+      reach: number | null
+      saved: number | null
+    }
     MetricsSnapshot: {
       platform: components['schemas']['Platform']
       /** Format: date-time */
@@ -3600,6 +3608,7 @@ export interface components {
       engagementRate: number | null
       virality: number | null
       followerCountAtSnapshot: number | null
+      thread?: components['schemas']['ThreadMetrics']
     }
     Notification: {
       _id: string
@@ -4475,6 +4484,12 @@ export interface components {
         /** Format: date-time */
         lastAccessAt: string
       }[]
+    }
+    /** @description All posts of a thread; the other fields are of the first */
+    ThreadMetrics: {
+      /** @description By post; null without an answer of the platform */
+      parts: (components['schemas']['MetricsCounts'] | null)[]
+      sum: components['schemas']['MetricsCounts']
     }
     TimelineEvent: {
       /** Format: date-time */

@@ -15,6 +15,8 @@ export const metricFields = {
   saved: Metric,
 }
 
+const Counts = Type.Object(metricFields, { title: 'MetricsCounts' })
+
 export const derivedFields = {
   totalEngagement: Metric,
   engagementRate: nullable(
@@ -30,6 +32,15 @@ export const SnapshotSchema = Type.Object(
     ...metricFields,
     ...derivedFields,
     followerCountAtSnapshot: Metric,
+    thread: Type.Optional(
+      Type.Object(
+        {
+          parts: Type.Array(nullable(Counts), { description: 'By post; null without an answer of the platform' }),
+          sum: Counts,
+        },
+        { title: 'ThreadMetrics', description: 'All posts of a thread; the other fields are of the first' },
+      ),
+    ),
   },
   { title: 'MetricsSnapshot' },
 )
@@ -51,6 +62,7 @@ export function presentSnapshot(snapshot: PostSnapshot): SnapshotView {
     engagementRate,
     virality,
     followerCountAtSnapshot: snapshot.followerCountAtSnapshot,
+    ...(snapshot.thread && { thread: snapshot.thread }),
   }
 }
 

@@ -11,7 +11,7 @@ import { fromNow } from '../../shared/times.ts'
 
 type Post = components['schemas']['Post']
 type Detail = components['schemas']['PostDetail']
-type Snapshot = components['schemas']['MetricsSnapshot']
+type Counts = components['schemas']['MetricsCounts']
 
 /** When figures of platforms that respond slowly are read again. */
 const SLOW_MS = [10_000, 30_000]
@@ -64,7 +64,7 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
             </Table.Td>
             {COLUMNS.map(({ label, of }) => (
               <Table.Td key={label} ta="right">
-                <Figure value={snapshot && of(snapshot)} />
+                <Figure value={snapshot && of(snapshot.thread?.sum ?? snapshot)} />
               </Table.Td>
             ))}
           </Table.Tr>
@@ -72,12 +72,13 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
       </DataTable>
       <Text size="xs" c="dimmed" mt="xs">
         {latest ? `Read ${fromNow(latest)}.` : 'Not read yet.'} A dash means that the platform does not report it.
+        {rows.some(({ snapshot }) => snapshot?.thread) && ' Threads are summed.'}
       </Text>
     </Section>
   )
 }
 
-const COLUMNS: { label: string; of: (snapshot: Snapshot) => number | null }[] = [
+const COLUMNS: { label: string; of: (counts: Counts) => number | null }[] = [
   { label: 'Likes', of: ({ likes }) => likes },
   { label: 'Shares', of: ({ shares }) => shares },
   { label: 'Comments', of: ({ comments }) => comments },
