@@ -365,6 +365,25 @@ it('every page has no barriers and no sideways scrolling, wide and on a phone, l
   expect(found).toEqual({})
 })
 
+it('taking a post back names the platforms where a person has to delete it', async () => {
+  const { page, userId, call } = await world.newUser()
+  await giveDemo(world.service.context, userId)
+  const { body } = await call('GET', '/api/posts?status=COMPLETED&platform=instagram&limit=1')
+  const postId: string = body.data.posts[0]._id
+  // The picture of the sample data is nowhere.
+  const posts = world.service.context.database.connection.collection<{ _id: string }>('posts')
+  await posts.updateOne({ _id: postId }, { $set: { 'content.mediaItems': [], platformSpecificContent: {} } })
+  await page.goto(`${world.url}/posts/${postId}`)
+  await press(page, 'More')
+  await page.getByRole('menuitem', { name: 'Take back' }).click()
+  const question = page.getByRole('dialog', { name: 'Take the post back?' })
+  await question.getByText('Delete it in their apps yourself').waitFor()
+  const [removed, byHand] = await question.getByRole('list').allInnerTexts()
+  expect(byHand).toContain('Instagram')
+  expect(removed).toContain('Facebook')
+  expect(removed).not.toContain('Instagram')
+})
+
 it('the pages of a visitor have no barriers', async () => {
   const page = await world.visit('/login')
   for (const path of ['/login', '/register', '/forgot-password', '/reset-password']) {

@@ -111,7 +111,7 @@ function DeliveryActions({ post, delivery }: { post: Post; delivery: Delivery })
           variant="subtle"
           color="red"
           loading={actions.isPending}
-          onClick={() => actions.takeBack(post, [delivery])}
+          onClick={() => void actions.takeBack(post, [delivery])}
         >
           {delivery.removal ? 'Take back again' : 'Take back'}
         </Button>
