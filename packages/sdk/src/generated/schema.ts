@@ -3436,8 +3436,6 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
-      /** @description Id of the duplicate that took over the use of the allowance of a post without a success */
-      replacedBy?: string
       metadata: {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
@@ -3909,6 +3907,8 @@ export interface components {
       /** @description The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first. */
       parts?: components['schemas']['PostPart'][]
       removal?: components['schemas']['Removal']
+      /** @description Id of the duplicate that was submitted for the same account after the failure */
+      replacedBy?: string
       attemptCount: number
       lastAttemptAt: string | null
       completedAt: string | null
@@ -3960,8 +3960,6 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
-      /** @description Id of the duplicate that took over the use of the allowance of a post without a success */
-      replacedBy?: string
       metadata: {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
@@ -7001,6 +6999,8 @@ export interface operations {
         limit?: number
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
@@ -7355,6 +7355,8 @@ export interface operations {
       query: {
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
@@ -7432,6 +7434,8 @@ export interface operations {
       query: {
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
@@ -9244,6 +9248,8 @@ export interface operations {
         format?: 'json' | 'csv'
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
@@ -15286,6 +15292,8 @@ export interface operations {
         limit?: number
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */

@@ -74,7 +74,7 @@ function Today({ accounts }: { accounts: Account[] }) {
           ))}
           <Posts
             status={['FAILED', 'PARTIAL_SUCCESS']}
-            leaveOut={isReplaced}
+            unresolved
             nothing={broken.length === 0 ? 'All is well.' : null}
           />
         </Stack>
@@ -102,20 +102,20 @@ interface PostsProps {
   order?: 'asc' | 'desc'
   /** Shown when there is none. */
   nothing: ReactNode
-  leaveOut?: (post: ListedPost) => boolean
+  /** Only posts with a failed delivery that the user has to attend to. */
+  unresolved?: boolean
 }
 
-/** A corrected duplicate took the place of the post. */
-const isReplaced = ({ replacedBy }: ListedPost): boolean => replacedBy !== undefined
-
-function Posts({ status, order = 'desc', nothing, leaveOut = () => false }: PostsProps) {
-  const query = { status, limit: SHOWN, sortBy: 'date' as const, sortOrder: order, ...useAccountFilter() }
+function Posts({ status, order = 'desc', nothing, unresolved = false }: PostsProps) {
+  const query = {
+    ...{ status, limit: SHOWN, sortBy: 'date' as const, sortOrder: order, ...useAccountFilter() },
+    ...(unresolved && { unresolved: 'true' as const }),
+  }
   const posts = useQuery({ queryKey: ['posts', 'list', query], queryFn: () => client.posts.list(query) })
   return (
     <QueryView query={posts}>
-      {({ posts: listed, total }) => {
-        const items = listed.filter((post) => !leaveOut(post))
-        return items.length === 0 ? (
+      {({ posts: items, total }) =>
+        items.length === 0 ? (
           <Text c="dimmed" size="sm">
             {nothing}
           </Text>
@@ -131,7 +131,7 @@ function Posts({ status, order = 'desc', nothing, leaveOut = () => false }: Post
             )}
           </Stack>
         )
-      }}
+      }
     </QueryView>
   )
 }
