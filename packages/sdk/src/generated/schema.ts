@@ -4417,6 +4417,11 @@ export interface components {
       name: string
       password: string
       confirmPassword?: string
+      /**
+       * @description IANA timezone of the new account; without one, or with an unknown one, it has UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string
       /** @description Proves the verified address; sign up with it within 15 minutes. Also set as a cookie, and accepted in the header `X-Verification-Token`. */
       verificationToken?: string
       avatar?: string | null
@@ -6306,7 +6311,13 @@ export interface operations {
   }
   beginGoogleLogin: {
     parameters: {
-      query?: never
+      query?: {
+        /**
+         * @description IANA timezone of the new account; without one, or with an unknown one, it has UTC
+         * @example Europe/Berlin
+         */
+        timezone?: string
+      }
       header?: never
       path?: never
       cookie?: never
