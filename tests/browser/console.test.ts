@@ -211,6 +211,34 @@ describe('the console', () => {
       expect(new URL(page.url()).searchParams.get('at')).toBe(`${day(14)}T13:00:00.000Z`)
     })
 
+    it("marks today in the user's timezone, where the browser has another day", async () => {
+      const timezone = 'Pacific/Kiritimati'
+      const { call, secrets } = await world.service.logIn()
+      await call('PUT', '/api/profile/change-timezone', { timezone })
+      const page = await world.visit('/calendar?date=2040-05-01', { timezoneId: 'Pacific/Honolulu' })
+      await logIn(page, secrets)
+      const today = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone }).format()
+      const name = new Intl.DateTimeFormat('en-US', { timeZone: timezone, dateStyle: 'long' }).format()
+      const marked = page.locator('[data-today]:visible')
+      await page.getByText('May 2040').waitFor()
+      expect(await marked.count()).toBe(0)
+      await press(page, 'Today')
+      await page.waitForURL(`${world.url}/calendar?date=${today}`)
+      await page.getByRole('button', { name }).and(marked).waitFor()
+      expect(await marked.count()).toBe(1)
+
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.getByRole('button', { name: 'Write a post for this day' }).waitFor()
+      await page.getByRole('button', { name }).and(marked).waitFor()
+      expect(await marked.count()).toBe(1)
+
+      await page.setViewportSize({ width: 1_280, height: 844 })
+      await page.goto(`${world.url}/calendar?view=week`)
+      await page
+        .locator('.mantine-WeekView-weekViewDayLabel[data-today]', { hasText: String(Number(today.slice(8))) })
+        .waitFor()
+    })
+
     it('counts the posts that a day of the month has no room for, and opens them', async () => {
       const hours = ['08:00', '09:00', '10:00', '11:00', '12:00', '13:00']
       const { page } = await calendarOf(hours.map((at) => ({ text: `Post of ${at}`, at })))

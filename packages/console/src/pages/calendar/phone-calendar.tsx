@@ -3,6 +3,7 @@ import { MobileMonthView, type ScheduleEventData } from '@mantine/schedule'
 import dayjs from 'dayjs'
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { CalendarEvent } from './calendar-event.tsx'
+import { todayProps } from './calendar-events.ts'
 
 interface PhoneCalendarProps {
   date: string
@@ -28,8 +29,9 @@ export function PhoneCalendar({ date, today, events, onDateChange, onOpen, onWri
         events={events}
         onEventClick={onOpen}
         weekendDays={[]}
+        highlightToday={false}
         // A button may not be "selected"; the list below names the chosen day.
-        getDayProps={() => ({ 'aria-selected': undefined })}
+        getDayProps={(day) => ({ 'aria-selected': undefined, ...todayProps(day === today) })}
         labels={{ noEvents: 'No posts on this day' }}
         renderHeader={() => (
           <Group justify="space-between" w="100%" wrap="nowrap">
