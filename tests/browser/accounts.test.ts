@@ -64,6 +64,7 @@ describe('accounts in a browser', () => {
     await untilSignedIn(page, 'Ann Other')
     // A new user is led to the first account.
     await page.getByRole('heading', { name: 'Two steps to your first post' }).waitFor()
+    expect(await collectionOf('users').findOne({ email })).toMatchObject({ timezone: 'Europe/Berlin' })
     await page.reload()
     await untilSignedIn(page, 'Ann Other')
   })

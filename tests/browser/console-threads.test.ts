@@ -101,6 +101,10 @@ it('a thread with a comment is published on three platforms with its parts, and 
     ['one', 'two', 'three', 'comment'].map((word) => `Harbour ${word}`),
   )
 
+  const events = page.getByRole('region', { name: 'What happened' })
+  await events.getByRole('button', { name: /^Show \d+ earlier events$/ }).click()
+  await events.getByText('Waiting', { exact: true }).waitFor()
+
   await press(page, 'More')
   await page.getByRole('menuitem', { name: 'Take back everywhere' }).click()
   const question = page.getByRole('dialog', { name: 'Take the post back?' })

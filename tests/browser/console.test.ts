@@ -124,13 +124,20 @@ describe('the console', () => {
     await page.goto(`${world.url}/posts/${postId}`)
     await page.getByRole('region', { name: 'Accounts' }).getByText('Record has a bad word').waitFor()
     await page.getByText('Change what the platform refused').waitFor()
-    await press(page, 'More')
-    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    await open(page, 'Home')
+    const needsUser = page.getByRole('region', { name: 'Needs you' })
+    await needsUser.getByRole('link', { name: text }).click()
+    await press(page, 'Correct it for this account')
     await page.waitForURL(`${world.url}/compose?*`)
     await textField(page).fill(`${text}, corrected`)
     await press(page, 'Publish now')
     await page.getByRole('link', { name: 'Open the post' }).waitFor()
     expect(await publicTexts()).toContain(`${text}, corrected`)
+    await open(page, 'Home')
+    await needsUser.getByText('All is well.').waitFor()
+    await page.goto(`${world.url}/posts/${postId}`)
+    await page.getByRole('link', { name: 'Open the copy' }).click()
+    await page.getByRole('main').getByText(`${text}, corrected`).waitFor()
   })
 
   it('shows a person that a post was changed in another tab, and loses neither text', async () => {
@@ -202,6 +209,34 @@ describe('the console', () => {
       await slot('13:00').click()
       await page.waitForURL(`${world.url}/compose?at=*`)
       expect(new URL(page.url()).searchParams.get('at')).toBe(`${day(14)}T13:00:00.000Z`)
+    })
+
+    it("marks today in the user's timezone, where the browser has another day", async () => {
+      const timezone = 'Pacific/Kiritimati'
+      const { call, secrets } = await world.service.logIn()
+      await call('PUT', '/api/profile/change-timezone', { timezone })
+      const page = await world.visit('/calendar?date=2040-05-01', { timezoneId: 'Pacific/Honolulu' })
+      await logIn(page, secrets)
+      const today = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone }).format()
+      const name = new Intl.DateTimeFormat('en-US', { timeZone: timezone, dateStyle: 'long' }).format()
+      const marked = page.locator('[data-today]:visible')
+      await page.getByText('May 2040').waitFor()
+      expect(await marked.count()).toBe(0)
+      await press(page, 'Today')
+      await page.waitForURL(`${world.url}/calendar?date=${today}`)
+      await page.getByRole('button', { name }).and(marked).waitFor()
+      expect(await marked.count()).toBe(1)
+
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.getByRole('button', { name: 'Write a post for this day' }).waitFor()
+      await page.getByRole('button', { name }).and(marked).waitFor()
+      expect(await marked.count()).toBe(1)
+
+      await page.setViewportSize({ width: 1_280, height: 844 })
+      await page.goto(`${world.url}/calendar?view=week`)
+      await page
+        .locator('.mantine-WeekView-weekViewDayLabel[data-today]', { hasText: String(Number(today.slice(8))) })
+        .waitFor()
     })
 
     it('counts the posts that a day of the month has no room for, and opens them', async () => {
@@ -363,6 +398,25 @@ it('every page has no barriers and no sideways scrolling, wide and on a phone, l
     if (Object.keys(flaws).length > 0) found[path] = flaws
   }
   expect(found).toEqual({})
+})
+
+it('taking a post back names the platforms where a person has to delete it', async () => {
+  const { page, userId, call } = await world.newUser()
+  await giveDemo(world.service.context, userId)
+  const { body } = await call('GET', '/api/posts?status=COMPLETED&platform=instagram&limit=1')
+  const postId: string = body.data.posts[0]._id
+  // The picture of the sample data is nowhere.
+  const posts = world.service.context.database.connection.collection<{ _id: string }>('posts')
+  await posts.updateOne({ _id: postId }, { $set: { 'content.mediaItems': [], platformSpecificContent: {} } })
+  await page.goto(`${world.url}/posts/${postId}`)
+  await press(page, 'More')
+  await page.getByRole('menuitem', { name: 'Take back' }).click()
+  const question = page.getByRole('dialog', { name: 'Take the post back?' })
+  await question.getByText('Delete it in their apps yourself').waitFor()
+  const [removed, byHand] = await question.getByRole('list').allInnerTexts()
+  expect(byHand).toContain('Instagram')
+  expect(removed).toContain('Facebook')
+  expect(removed).not.toContain('Instagram')
 })
 
 it('the pages of a visitor have no barriers', async () => {

@@ -26,6 +26,11 @@ export const theme = createTheme({
   cursorType: 'pointer',
   autoContrast: true,
   components: {
+    // The picture of a user without one has no background.
+    Avatar: {
+      styles: { image: { background: 'light-dark(var(--mantine-color-gray-2), var(--mantine-color-dark-5))' } },
+    },
+    Modal: { styles: { title: { fontWeight: 650 } } },
     // Their buttons have only a cross.
     ModalCloseButton: { defaultProps: { 'aria-label': 'Close' } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
@@ -42,6 +47,9 @@ const TEXT_ON_LIGHT = {
   gray: '#343a40',
 }
 
+/** Darker than Mantine's own, for white text. */
+const UNDER_WHITE_TEXT = { '--mantine-color-red-filled': '#c42020', '--mantine-color-red-filled-hover': '#a51d1d' }
+
 /** The shades of a heat map, from less to more. */
 const heat = (...shades: number[]) =>
   Object.fromEntries(shades.map((shade, index) => [`--heat-${index + 1}`, ink[shade]!]))
@@ -54,6 +62,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-placeholder': '#6b7279',
     '--mantine-color-error': '#c42020',
     '--mantine-color-red-text': '#c42020',
+    ...UNDER_WHITE_TEXT,
     '--surface': 'var(--mantine-color-white)',
     '--over': colors.gray[1],
     ...heat(2, 3, 5, 7),
@@ -68,6 +77,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-anchor': colors['ink']![3],
     '--mantine-color-error': colors.red[4],
     '--mantine-color-red-text': colors.red[4],
+    ...UNDER_WHITE_TEXT,
     '--surface': colors.dark[7],
     '--over': colors.dark[8],
     // More is brighter on dark pages.

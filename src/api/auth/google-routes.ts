@@ -17,6 +17,7 @@ import { CallbackQuery, parseCallbackQuery } from '../shared/callback-query.ts'
 import { operation } from '../openapi/operation.ts'
 import { toClient } from './request-client.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
+import { GoogleLoginQuery } from './schema.ts'
 
 /** Options of routes that wait for Google. The callback makes three calls in sequence: discovery, code exchange and signature keys. */
 const WAITING = { config: { deadlineMs: 20 * SECOND }, exposeHeadRoute: false }
@@ -57,6 +58,7 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
           description: 'Navigate the browser to this URL; the browser must store the cookie of the response.',
           responseHeaders: { 302: ['Set-Cookie'] },
         }),
+        querystring: GoogleLoginQuery,
         response: {
           302: Type.Null({ description: 'Redirects to Google, or to `{frontend}/login?error=google_auth_failed`' }),
         },
@@ -64,7 +66,7 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
     },
     async (request, reply) => {
       if (!identity) return refuse(request, reply, 'google_auth_failed')
-      const attempt = await beginIdentityLogin({ ...context, identity }, redirectUri)
+      const attempt = await beginIdentityLogin({ ...context, identity }, redirectUri, request.query.timezone)
       binding.set(reply, attempt.binding)
       return reply.redirect(attempt.url)
     },

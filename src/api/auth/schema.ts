@@ -23,6 +23,15 @@ export const EndsApiKeys = Type.Optional(
 
 const EmailAddress = Type.String({ format: 'email', maxLength: 320 })
 
+/** Not refused, because a browser may know newer ones. */
+const NewTimezone = Type.String({
+  maxLength: 100,
+  description: 'IANA timezone of the new account; without one, or with an unknown one, it has UTC',
+  examples: ['Europe/Berlin'],
+})
+
+export const GoogleLoginQuery = Type.Object({ timezone: Type.Optional(NewTimezone) })
+
 /** `domain/users/passwords.ts` checks the other rules after normalization. */
 const NewPassword = Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH })
 
@@ -49,6 +58,7 @@ export const SignUpBody = Type.Object(
     name: PersonName,
     password: NewPassword,
     confirmPassword: Type.Optional(Type.String()),
+    timezone: Type.Optional(NewTimezone),
     verificationToken: Type.Optional(VerificationToken),
     avatar: Type.Optional(nullable(Type.String({ description: 'Base64 data URL of a PNG, JPEG or WebP image' }))),
   },

@@ -15,7 +15,7 @@ type Deps = Parameters<typeof findGroupAccounts>[0]
 export async function toPostFilter(
   deps: Deps,
   userId: string,
-  { status, platform, accounts, group, source, client, q, ...range }: PostFilters,
+  { status, unresolved, platform, accounts, group, source, client, q, ...range }: PostFilters,
   timezone: string,
 ): Promise<PostFilter> {
   const parsed = parseRange(range, timezone)
@@ -26,6 +26,7 @@ export async function toPostFilter(
   return {
     ...parsed,
     ...(status && { statuses: status }),
+    ...(unresolved && { isUnresolved: true }),
     ...(platform && { platform }),
     ...(accountIds && { accountIds }),
     ...(source && { source }),

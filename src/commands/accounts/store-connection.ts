@@ -1,9 +1,8 @@
-import type { Post } from '../../domain/posts/post.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { AuthorizedAccount, RedirectResult } from '../../platforms/contract.ts'
 import type { ConnectedAccount, Seal } from '../../store/accounts/accounts.ts'
+import { ignoreNotFound } from '../../store/posts/post-not-found.ts'
 import { toConnectionId } from '../../workflows/contract/analytics.ts'
 import { reconcileNow } from '../../domain/posts/delivery-moves.ts'
 import { notifyWorkflow } from '../shared/notify-workflow.ts'
@@ -103,14 +102,4 @@ function sealFor(
     problem,
     auth: sealSecrets(cipher, { userId, platform, version }, credentials),
   })
-}
-
-/** A post that was deleted meanwhile needs nothing. */
-async function ignoreNotFound(changing: Promise<Post>): Promise<Post | null> {
-  try {
-    return await changing
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return null
-    throw error
-  }
 }

@@ -42,8 +42,8 @@ function removeAll(
     // Before the commit, because nothing repeats it after a crash. Each is stored once, whether or not the deletion succeeds.
     for (const { notification } of pendingEvents) if (notification) await deps.notifications.insertOnce(notification)
     await deps.events.append(userId, [...pendingEvents, postDeleted(post, deps.clock.now())], session)
-    if (post.status === 'DRAFT' && post.allowanceFrom !== undefined) {
-      await deps.posts.returnAllowance({ _id: post.allowanceFrom, userId }, { movedTo: postId }, session)
+    if (post.status === 'DRAFT' && post.duplicateOf !== undefined) {
+      await deps.posts.returnAllowance({ _id: post.duplicateOf, userId }, { movedTo: postId }, session)
     }
     if (!post.publishedKeys) return post
     await deps.snapshots.removeByPost(userId, postId, session)

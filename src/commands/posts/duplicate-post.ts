@@ -33,7 +33,7 @@ async function storeInPlaceOf(
     if (!(await posts.moveAllowance(original, draft._id, session))) {
       throw postChanged()
     }
-    await posts.insert([{ ...draft, allowanceFrom: original._id }], session)
+    await posts.insert([draft], session)
   })
   eventRelay.add([draft])
 }

@@ -3,7 +3,7 @@ import { changeSelection } from '../../domain/accounts/selection.ts'
 import { collectMediaKeys, withoutEmptyParts } from '../../domain/posts/content.ts'
 import { correctTypes, NO_FILES } from '../../domain/posts/media-files.ts'
 import { findAbandoned, findEntry } from '../../domain/posts/post-entries.ts'
-import { edit, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
+import { edit, replaceFailed, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
@@ -11,7 +11,7 @@ import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domai
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { assertRevision } from '../../domain/shared/revisions.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
-import { postNotFound } from '../../store/posts/post-not-found.ts'
+import { ignoreNotFound, postNotFound } from '../../store/posts/post-not-found.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
 import { holdMedia } from './hold-media.ts'
@@ -129,6 +129,9 @@ export async function updatePost(
   // The delivery checks what was prepared for an account that stays.
   void deps.discardPrepared(post, findAbandoned(before, post))
   // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
+  if (post.duplicateOf !== undefined) {
+    await ignoreNotFound(deps.posts.transition({ _id: post.duplicateOf, userId }, replaceFailed(post)))
+  }
   for (const created of await buildCreatedNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }

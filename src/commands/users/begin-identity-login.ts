@@ -8,11 +8,13 @@ import type { CommandContext } from '../context.ts'
 /**
  * Starts a login on the identity provider's page. Only the browser that holds `binding` can finish it. Without that, a link
  * could log a user in to the account of its creator.
+ * @param timezone that of the account if the login creates one
  * @throws the error of a provider outage
  */
 export async function beginIdentityLogin(
   { identity, identityAttempts: loginAttempts, cipher, clock }: CommandContext & { identity: IdentityProvider },
   redirectUri: string,
+  timezone?: string,
 ): Promise<{ url: string; binding: string }> {
   const [state, binding] = [newSecret(), newSecret()]
   const secrets = { nonce: newSecret(), verifier: newSecret() }
@@ -22,6 +24,7 @@ export async function beginIdentityLogin(
     _id,
     secrets: sealAttemptSecrets(cipher, identityAttemptSecret({ _id }), secrets),
     bindingHash: hashSecret(binding),
+    ...(timezone !== undefined && { timezone }),
     expiresAt: new Date(clock.now().getTime() + REDIRECT_LIFETIME_MS),
     consumedAt: null,
   })

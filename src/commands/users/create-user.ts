@@ -7,7 +7,7 @@ import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { CommandContext } from '../context.ts'
 
-interface NewAccount extends Partial<Pick<User, '_id' | 'avatar'>> {
+interface NewAccount extends Partial<Pick<User, '_id' | 'avatar' | 'timezone'>> {
   email: string
   name: string
   password: string

@@ -6,6 +6,7 @@ import { identityAttemptSecret } from '../../domain/shared/secrets.ts'
 import { newUser, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
+import type { IdentityAttempt } from '../../store/users/identity-attempts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import { openAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { openSession, type Client, type SessionTokens } from './open-session.ts'
@@ -58,7 +59,7 @@ export async function finishIdentityLogin(
   } catch (cause) {
     return { refusal: 'google_auth_failed', cause }
   }
-  const found = (await deps.users.findBySubject(identity.subject)) ?? (await createAccount(deps, identity))
+  const found = (await deps.users.findBySubject(identity.subject)) ?? (await createAccount(deps, identity, attempt))
   if ('refusal' in found) return found
   if (found.isDisabled) return { refusal: 'google_auth_failed', cause: new Error('The account is disabled') }
   return { tokens: await openSession(deps, found, input) }
@@ -72,6 +73,7 @@ function toExpired(why: string, { error, error_description: text }: Record<strin
 async function createAccount(
   { users, planLimits, clock }: SessionContext & { identity: IdentityProvider },
   identity: Identity,
+  { timezone }: IdentityAttempt,
 ): Promise<User | Refused> {
   const { subject, verifiedEmail: email, name, picture } = identity
   if (email === null || !isMailAddress(email)) return { refusal: 'no_email' }
@@ -83,6 +85,7 @@ async function createAccount(
       passwordHash: null,
       limits: planLimits.free,
       auth: { provider: 'google', subject },
+      ...(timezone !== undefined && { timezone }),
       ...(picture !== null && isPicture(picture) && { avatar: picture }),
     },
     clock.now(),

@@ -15,6 +15,7 @@ interface SignUp extends Client {
   confirmPassword?: string
   /** A data URL. */
   avatar?: string | null
+  timezone?: string
   /** The request's proofs of its address; any of them may be the valid one. */
   verificationTokens: string[]
 }
@@ -48,6 +49,7 @@ export async function signUp(deps: SessionContext, input: SignUp): Promise<Sessi
     name: normalizeName(input.name),
     password: input.password,
     limits: planLimits.free,
+    ...(input.timezone !== undefined && { timezone: input.timezone }),
     ...(await storeAvatar(deps, userId, picture)),
   }
   const user = await createUser(deps, account, store)

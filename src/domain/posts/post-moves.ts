@@ -89,7 +89,7 @@ export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>
     chosen: post.platformStatuses.map(toChosen),
   }
   const unscheduled = { scheduledAt: null, correlationId: null, requestHash: null }
-  return newPost({ ...fields, ...draft, ...unscheduled, draft: true }, now)
+  return { ...newPost({ ...fields, ...draft, ...unscheduled, draft: true }, now), duplicateOf: post._id }
 }
 
 /** Picks the fields that name an account. */
@@ -272,6 +272,24 @@ function keepTurn(entry: PlatformStatus, { dueAt }: Post): PlatformStatus {
   return { ...entry, delivery: { turnDueAt: dueAt, ...entry.delivery } }
 }
 
+/** Records that a duplicate was submitted for the accounts that failed. */
+export function replaceFailed(duplicate: Pick<Post, '_id' | 'platformStatuses'>): Move {
+  const isNewlyReplaced = ({ status, platform, accountId, replacedBy }: PlatformStatus) =>
+    status === 'failed' &&
+    replacedBy !== duplicate._id &&
+    duplicate.platformStatuses.some((entry) =>
+      // A delivery that failed without an account is replaced on any account of its platform.
+      accountId === undefined ? entry.platform === platform : entry.accountId === accountId,
+    )
+  return (post) => {
+    if (!post.platformStatuses.some(isNewlyReplaced)) return post
+    const platformStatuses = post.platformStatuses.map((entry) =>
+      isNewlyReplaced(entry) ? { ...entry, replacedBy: duplicate._id } : entry,
+    )
+    return { ...post, platformStatuses }
+  }
+}
+
 /** The error of a request that lost against a concurrent change of the post. */
 export function postChanged(): ServiceError {
   return new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile. Read it again, then repeat the request.')
@@ -293,6 +311,7 @@ export function startNextRound(entry: PlatformStatus): PlatformStatus {
     ...entry,
     status: 'pending',
     ...(entry.removal && { removal: null }),
+    ...(entry.replacedBy && { replacedBy: null }),
     ...(entry.comment && { comment: { status: 'pending' } }),
     ...toCauseFields(null),
     delivery: {

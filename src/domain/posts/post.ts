@@ -202,6 +202,11 @@ export interface PlatformStatus extends Cause {
   comment?: CommentStatus
   /** Absent until a removal is requested, null once the post is retried after it. */
   removal?: Removal | null
+  /**
+   * Id of the duplicate that the user submitted for the same account after the failure. Absent before, null once the delivery is retried
+   * after it.
+   */
+  replacedBy?: string | null
   attemptCount: number
   lastAttemptAt: Date | null
   completedAt: Date | null
@@ -274,8 +279,8 @@ export interface Post {
    * a further share first, so that one share never publishes two posts.
    */
   allowanceMovedTo?: string
-  /** Id of the post whose share this draft took over. Deleting the draft returns it. */
-  allowanceFrom?: string
+  /** Id of the post that this one was duplicated from; absent for all others. */
+  duplicateOf?: string
   /** Absent before the first check. */
   dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */

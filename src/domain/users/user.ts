@@ -1,6 +1,7 @@
 import { NO_BILLING, type Billing } from '../billing/billing.ts'
 import type { Limits, Subscription, Usage } from '../billing/subscription.ts'
 import type { NotificationPreferences } from './notification-preferences.ts'
+import { isTimezone } from '../shared/timezones.ts'
 import { identicon } from './identicon.ts'
 
 export const ROLES = ['user', 'admin'] as const
@@ -39,10 +40,13 @@ export interface User {
 }
 
 export type NewUser = Pick<User, '_id' | 'email' | 'name' | 'passwordHash' | 'limits'> &
-  Partial<Pick<User, 'role' | 'auth' | 'avatar'>>
+  Partial<Pick<User, 'role' | 'auth' | 'avatar' | 'timezone'>>
 
-/** Creates a user on the Free plan. Its subscription is `active` although it was never paid for. */
-export function newUser(input: NewUser, now: Date): User {
+/**
+ * Creates a user on the Free plan. Its subscription is `active` although it was never paid for. An unknown timezone, such as that of a newer
+ * browser, becomes UTC.
+ */
+export function newUser({ timezone = 'UTC', ...input }: NewUser, now: Date): User {
   return {
     role: 'user',
     auth: { provider: 'email' },
@@ -50,7 +54,7 @@ export function newUser(input: NewUser, now: Date): User {
     ...input,
     email: normalizeEmail(input.email),
     isDisabled: false,
-    timezone: 'UTC',
+    timezone: isTimezone(timezone) ? timezone : 'UTC',
     tokenVersion: 0,
     subscription: {
       plan: 'free',

@@ -18,6 +18,8 @@ import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 /** Selects posts of a user. All conditions hold together. */
 export interface PostFilter {
   statuses?: PostStatus[]
+  /** With a failed delivery that neither the user cancelled nor a submitted duplicate replaced. */
+  isUnresolved?: boolean
   platform?: Platform
   /** Ids of accounts, connected or not: posts for any of them. */
   accountIds?: readonly string[]
@@ -219,13 +221,16 @@ function toListFilter(userId: string, { from, to, ...filter }: PostFilter): Quer
   return { ...toFilter(userId, filter), $or: [{ scheduledAt: range }, { scheduledAt: null, createdAt: range }] }
 }
 
+const UNRESOLVED = { status: 'failed' as const, errorCode: { $ne: 'CANCELLED' as const }, replacedBy: null }
+
 /** The conditions besides the range. */
 function toFilter(userId: string, filter: Omit<PostFilter, 'from' | 'to'>): QueryFilter<Post> {
-  const { statuses, platform, accountIds, source, clients, search } = filter
+  const { statuses, isUnresolved, platform, accountIds, source, clients, search } = filter
   const pattern = search !== undefined && trusted({ $regex: toTextPattern(search), $options: 'i' })
   return {
     userId,
     ...(statuses && { status: trusted({ $in: statuses }) }),
+    ...(isUnresolved && { platformStatuses: trusted({ $elemMatch: UNRESOLVED }) }),
     ...(platform && { 'platformStatuses.platform': platform }),
     ...(accountIds && { 'platformStatuses.accountId': trusted({ $in: [...accountIds] }) }),
     ...(source && { 'metadata.source': source }),

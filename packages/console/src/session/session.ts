@@ -71,27 +71,11 @@ export async function startSession(token = ''): Promise<void> {
   try {
     takeToken(token === '' ? (await client.request('POST', '/api/auth/refresh')).accessToken : token)
     const { user } = await client.request('GET', '/api/auth/me')
-    // A new user has no timezone yet.
-    const isUnset = token !== '' && user.timezone === 'UTC' && user.usage.postsCreated === 0
-    enter(isUnset ? { ...user, timezone: await takeTimezone() } : user)
+    enter(user)
   } catch (error) {
     if (isEnd(error)) forget()
     else become({ kind: 'unreachable', error })
   }
-}
-
-const TIMEZONE_DEADLINE_MS = 5_000
-
-/** Takes the timezone of the browser into the profile: without one, all times are in UTC. Returns that of the profile. */
-async function takeTimezone(): Promise<string> {
-  const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions()
-  const signal = AbortSignal.timeout(TIMEZONE_DEADLINE_MS)
-  // The service may not know the zone of a newer browser. The settings offer those that it knows.
-  const changed = client.request('PUT', '/api/profile/change-timezone', { body: { timezone }, signal })
-  return changed.then(
-    () => timezone,
-    () => 'UTC',
-  )
 }
 
 function enter(user: User): void {

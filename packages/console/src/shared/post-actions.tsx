@@ -6,7 +6,8 @@ import type { ReactNode } from 'react'
 import { client } from '../session/session.ts'
 import { askToConfirm } from './ask-to-confirm.ts'
 import { showDone, showError } from './errors.ts'
-import { AccountName, type Platform } from './platforms.tsx'
+import { PLATFORM_LIMITS } from './platform-limits.ts'
+import { AccountName } from './platforms.tsx'
 import type { PostStatus } from './statuses.tsx'
 import { scheduledFor, type WallTime } from './wall-times.ts'
 
@@ -34,9 +35,6 @@ export const canTakeBack = ({ status, parts = [], platformPostId, removal }: Del
   (platformPostId !== null || parts.some((part) => part.platformPostId !== null)) &&
   removal?.status !== 'pending' &&
   removal?.errorCode !== 'PLATFORM_NOT_SUPPORTED'
-
-/** The platforms that let no program delete posts. */
-const BY_HAND: Platform[] = ['instagram']
 
 /** The actions on posts, each with its question where it cannot be undone, and its outcome reported. */
 export function usePostActions() {
@@ -98,11 +96,14 @@ export function usePostActions() {
       ),
 
     /** Removes what is published from its platforms, for these deliveries of the post. */
-    takeBack: ({ _id }: Pick<ListedPost, '_id'>, deliveries: Delivery[]) => {
+    takeBack: async ({ _id }: Pick<ListedPost, '_id'>, deliveries: Delivery[]) => {
+      const limits = await queries.ensureQueryData(PLATFORM_LIMITS).catch(showError)
+      if (!limits) return
+      const byHand = deliveries.filter(({ platform }) => !limits[platform].removable)
       const accounts = deliveries.flatMap(({ accountId }) => accountId ?? [])
       ask({
         title: 'Take the post back?',
-        text: <TakeBackQuestion deliveries={deliveries} />,
+        text: <TakeBackQuestion removed={deliveries.filter((one) => !byHand.includes(one))} byHand={byHand} />,
         confirm: 'Take it back',
         act: () =>
           run('The post is being taken back.', () =>
@@ -162,9 +163,7 @@ function ask({ title, text, confirm, act }: Question): void {
 }
 
 /** Names the accounts, and what stays wherever it was published. */
-function TakeBackQuestion({ deliveries }: { deliveries: Delivery[] }) {
-  const byHand = deliveries.filter(({ platform }) => BY_HAND.includes(platform))
-  const removed = deliveries.filter((delivery) => !byHand.includes(delivery))
+function TakeBackQuestion({ removed, byHand }: { removed: Delivery[]; byHand: Delivery[] }) {
   return (
     <Stack gap="sm">
       {removed.length > 0 && (

@@ -12,7 +12,7 @@ interface SectionProps {
 export function Section({ title, lead, actions, children }: SectionProps) {
   return (
     <Paper withBorder p="md" className="surface" component="section" aria-label={title}>
-      <Group justify="space-between" align="flex-start" mb="sm" gap="xs">
+      <Group justify="space-between" align="baseline" mb="sm" gap="xs">
         {/* The actions stay beside it, unless the page is narrow. */}
         <div style={{ flex: '1 1 12rem', minWidth: 0 }}>
           <Title order={2} size="h4">

@@ -3436,8 +3436,6 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
-      /** @description Id of the duplicate that took over the use of the allowance of a post without a success */
-      replacedBy?: string
       metadata: {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
@@ -3920,6 +3918,8 @@ export interface components {
       /** @description The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first. */
       parts?: components['schemas']['PostPart'][]
       removal?: components['schemas']['Removal']
+      /** @description Id of the duplicate that was submitted for the same account after the failure */
+      replacedBy?: string
       attemptCount: number
       lastAttemptAt: string | null
       completedAt: string | null
@@ -3971,8 +3971,6 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
-      /** @description Id of the duplicate that took over the use of the allowance of a post without a success */
-      replacedBy?: string
       metadata: {
         source: components['schemas']['PostSource']
         client: components['schemas']['PostClient']
@@ -4430,6 +4428,11 @@ export interface components {
       name: string
       password: string
       confirmPassword?: string
+      /**
+       * @description IANA timezone of the new account; without one, or with an unknown one, it has UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string
       /** @description Proves the verified address; sign up with it within 15 minutes. Also set as a cookie, and accepted in the header `X-Verification-Token`. */
       verificationToken?: string
       avatar?: string | null
@@ -6325,7 +6328,13 @@ export interface operations {
   }
   beginGoogleLogin: {
     parameters: {
-      query?: never
+      query?: {
+        /**
+         * @description IANA timezone of the new account; without one, or with an unknown one, it has UTC
+         * @example Europe/Berlin
+         */
+        timezone?: string
+      }
       header?: never
       path?: never
       cookie?: never
@@ -7018,6 +7027,8 @@ export interface operations {
         limit?: number
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
@@ -7372,6 +7383,8 @@ export interface operations {
       query: {
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
@@ -7449,6 +7462,8 @@ export interface operations {
       query: {
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
@@ -9261,6 +9276,8 @@ export interface operations {
         format?: 'json' | 'csv'
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */
@@ -15303,6 +15320,8 @@ export interface operations {
         limit?: number
         /** @description Posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced */
+        unresolved?: 'true'
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
         /** @description Posts for any of these accounts, by their ids, also of accounts that are no longer connected */

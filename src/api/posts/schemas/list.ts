@@ -35,6 +35,11 @@ export const filterFields = {
       description: 'Posts in any of these statuses',
     }),
   ),
+  unresolved: Type.Optional(
+    stringEnum(['true'] as const, {
+      description: 'Posts with a failed delivery that neither the user cancelled nor a submitted duplicate replaced',
+    }),
+  ),
   platform: Type.Optional(PlatformName),
   accounts: accountsFilter(
     'Posts for any of these accounts, by their ids, also of accounts that are no longer connected',

@@ -97,6 +97,9 @@ export const PlatformStatusSchema = Type.Object(
         { title: 'Removal', description: 'The last request to remove the published post' },
       ),
     ),
+    replacedBy: Type.Optional(
+      Type.String({ description: 'Id of the duplicate that was submitted for the same account after the failure' }),
+    ),
     attemptCount: Type.Integer(),
     lastAttemptAt: nullable(Instant),
     completedAt: nullable(Instant),
@@ -140,11 +143,6 @@ export const PostSchema = Type.Object(
     status: Status,
     platformStatuses: Type.Array(PlatformStatusSchema),
     correlationId: nullable(Type.String()),
-    replacedBy: Type.Optional(
-      Type.String({
-        description: 'Id of the duplicate that took over the use of the allowance of a post without a success',
-      }),
-    ),
     metadata: Metadata,
     isShortened: Type.Optional(
       Type.Boolean({

@@ -50,8 +50,8 @@ const newAddress = () => secret(`${unique('p')}@example.test`)
 const userOf = (subject: string) => world.context.users.findBySubject(subject)
 const exchanges = async () => (await control.requests()).filter(({ path }) => path === '/token').length
 
-async function begin(app = world.app) {
-  const response = await app.inject({ url: '/api/auth/google' })
+async function begin(app = world.app, query: Record<string, string> = {}) {
+  const response = await app.inject({ url: '/api/auth/google', query })
   expect(response.statusCode).toBe(302)
   const binding = response.cookies.find(({ name }) => name === 'connectBinding')
   return { response, url: String(response.headers.location), binding: binding?.value }
@@ -72,8 +72,8 @@ async function finish(callback: string, binding: string | undefined) {
 }
 
 /** Logs in through the page of the provider. */
-async function logIn(choice: Parameters<typeof signInAtProvider>[1]) {
-  const { url, binding } = await begin()
+async function logIn(choice: Parameters<typeof signInAtProvider>[1], query: Record<string, string> = {}) {
+  const { url, binding } = await begin(world.app, query)
   return finish(await signInAtProvider(url, choice), binding)
 }
 
@@ -169,6 +169,19 @@ describe('a login with Google', () => {
     const user = await getMe((await logIn({ account: person.id })).location)
     expect(user).toMatchObject({ name: shown, avatar: identicon(user.id) })
   })
+
+  it.each([
+    ['Asia/Tokyo', 'Asia/Tokyo'],
+    ['Mars/Olympus', 'UTC'],
+  ])(
+    'a first login in the timezone %s creates an account with %s, and later logins do not change it',
+    async (timezone, has) => {
+      const person = google.createPerson({ name: 'Ann', email: newAddress() })
+      expect(await getMe((await logIn({ account: person.id }, { timezone })).location)).toMatchObject({ timezone: has })
+      const later = await logIn({ account: person.id }, { timezone: 'Europe/Berlin' })
+      expect(await getMe(later.location)).toMatchObject({ timezone: has })
+    },
+  )
 
   it('two concurrent first logins create a single account', async () => {
     const person = google.createPerson({ name: 'Ann', email: newAddress() })

@@ -303,6 +303,15 @@ describe('signup', () => {
     expect(response.json().errors).toContainEqual(expect.objectContaining({ path, code }))
   })
 
+  it.each([
+    ['Asia/Tokyo', 'Asia/Tokyo'],
+    ['Mars/Olympus', 'UTC'],
+  ])('signup with the timezone %s creates an account with %s', async (timezone, has) => {
+    const email = world.newAddress()
+    const response = await signUp(email, { timezone }, await verified(email))
+    expect(response.json().data.user.timezone).toBe(has)
+  })
+
   it('signup reports all problems together', async () => {
     const response = await signUp(world.newAddress(), { name: 'A', password: 'abc', avatar: 'x' })
     expect(response.json().errors.map(({ path }: { path: string }) => path)).toEqual([

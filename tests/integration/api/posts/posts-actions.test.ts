@@ -464,6 +464,60 @@ describe('duplicating a post', () => {
   })
 })
 
+describe('replacing a failed delivery', () => {
+  const unresolved = async (ann: Caller): Promise<string[]> => {
+    const { body } = await ann.call('GET', '/?unresolved=true')
+    return body.data.posts.map(({ _id }: { _id: string }) => _id)
+  }
+
+  it('a failed delivery is resolved once a duplicate for its account is submitted, until it is retried', async () => {
+    const ann = await world.caller()
+    await connectAccounts(world.context, ann.userId, ['bluesky', 'mastodon'])
+    const postId = await createdPost(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
+    await deliver(world.context, postId, { bluesky: 'refused', mastodon: 'refused' })
+    const submitCopyFor = async (platform: string) => {
+      const copyId: string = (await ann.call('POST', `/${postId}/duplicate`)).body.data.postId
+      await ann.call('PATCH', `/${copyId}`, { selectedPlatforms: [platform] })
+      expect(await unresolved(ann)).toEqual([postId])
+      expect((await ann.call('PATCH', `/${copyId}`, { status: 'PENDING' })).status).toBe(200)
+      return copyId
+    }
+    const replacements = async () => {
+      const { post } = (await ann.call('GET', `/${postId}`)).body.data
+      return post.platformStatuses.map(({ replacedBy }: { replacedBy?: string }) => replacedBy)
+    }
+    const first = await submitCopyFor('mastodon')
+    expect(await replacements()).toEqual([undefined, first])
+    const second = await submitCopyFor('bluesky')
+    expect(await replacements()).toEqual([second, first])
+    expect(await unresolved(ann)).toEqual([])
+
+    await ann.call('POST', `/${postId}/retry`)
+    expect(await replacements()).toEqual([undefined, undefined])
+    await deliver(world.context, postId, { bluesky: 'accepted', mastodon: 'refused' })
+    expect(await unresolved(ann)).toEqual([postId])
+  })
+
+  it('a delivery that the user stopped is resolved', async () => {
+    const ann = await world.caller()
+    await connectAccounts(world.context, ann.userId, ['bluesky', 'mastodon'])
+    const postId = await createdPost(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
+    await deliver(world.context, postId, { bluesky: 'accepted' })
+    const { platformStatuses } = (await stored(postId))!
+    await ann.call('POST', `/${postId}/cancel`, { accounts: [platformStatuses[1]!.accountId] })
+    expect((await stored(postId))!.platformStatuses[1]).toMatchObject({ status: 'failed', errorCode: 'CANCELLED' })
+    expect(await unresolved(ann)).toEqual([])
+  })
+
+  it('a copy of a deleted post is submitted', async () => {
+    const ann = await world.caller()
+    const postId = await createdPost(ann)
+    const copyId: string = (await ann.call('POST', `/${postId}/duplicate`)).body.data.postId
+    await ann.call('DELETE', `/${postId}`)
+    expect((await ann.call('PATCH', `/${copyId}`, { status: 'PENDING' })).status).toBe(200)
+  })
+})
+
 describe('the timeline of a post', () => {
   it('the timeline is ordered by time, even when a wait was stored after later events', async () => {
     const ann = await world.caller()

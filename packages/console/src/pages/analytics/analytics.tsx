@@ -143,14 +143,15 @@ interface DaysProps {
 
 /** Both ends are chosen before anything is asked for. */
 function Days({ from, to, onChange }: DaysProps) {
+  const { dateOf } = useTimes()
   const [value, setValue] = useState<[string | null, string | null]>([from, to])
   return (
     <DatePickerInput
       type="range"
       miw={250}
       value={value}
-      maxDate={new Date()}
-      minDate={new Date(Date.now() - MAX_DAYS * DAY_MS)}
+      maxDate={dateOf(Date.now())}
+      minDate={dateOf(Date.now() - MAX_DAYS * DAY_MS)}
       onChange={(days) => {
         setValue(days)
         if (days[0] !== null && days[1] !== null) onChange({ from: days[0], to: days[1] })

@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { signIn } from '../../session/session.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
 import { apiUrl } from '../../shared/page-settings.ts'
+import { browserTimezone } from '../../shared/timezones.ts'
 
 /** Logs in with a password or with Google. With `email`, only this user. */
 export function LogInForm({ email = '' }: { email?: string }) {
@@ -29,7 +30,11 @@ export function LogInForm({ email = '' }: { email?: string }) {
           {...form.getInputProps('password')}
         />
       </FieldForm>
-      <Button component="a" href={`${apiUrl}/api/auth/google`} variant="default">
+      <Button
+        component="a"
+        href={`${apiUrl}/api/auth/google?timezone=${encodeURIComponent(browserTimezone())}`}
+        variant="default"
+      >
         Log in with Google
       </Button>
     </Stack>

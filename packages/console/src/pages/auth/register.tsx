@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { client, startSession } from '../../session/session.ts'
 import { describeError, problemsByField } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
+import { browserTimezone } from '../../shared/timezones.ts'
 import { AuthPage } from './auth-page.tsx'
 import { EmailForm } from './email-form.tsx'
 
@@ -95,7 +96,10 @@ function ProfileStep({ email, token }: { email: string; token: string }) {
   const registering = useMutation({
     mutationFn: (values: typeof form.values) =>
       client.request('POST', '/api/auth/signup', {
-        body: { email, ...values, confirmPassword: values.password, verificationToken: token },
+        body: {
+          ...{ email, ...values, confirmPassword: values.password, verificationToken: token },
+          timezone: browserTimezone(),
+        },
       }),
     onError: (error) => form.setErrors(problemsByField(error)),
     onSuccess: ({ accessToken }) => startSession(accessToken),

@@ -56,6 +56,9 @@ export function nearDate(events: ScheduleEventData[], date: string): ScheduleEve
   return events.filter(({ start }) => from <= String(start) && String(start) < to)
 }
 
+/** Marks today in the months, where the library's own mark is that of the browser's zone. */
+export const todayProps = (isToday: boolean) => (isToday ? { 'data-today': true, 'aria-current': 'date' as const } : {})
+
 const endOf = (day: string): string => `${day} 23:59:59`
 
 function shiftDate(date: string, days: number): string {

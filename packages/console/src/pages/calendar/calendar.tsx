@@ -15,7 +15,7 @@ import { Failure } from '../../shared/states.tsx'
 import { useTimes } from '../../shared/times.ts'
 import { isPast, toInstant, toWallTime } from '../../shared/wall-times.ts'
 import { CalendarEvent } from './calendar-event.tsx'
-import { DAY_ROWS, fitMonth, nearDate, postOf, toEvents } from './calendar-events.ts'
+import { DAY_ROWS, fitMonth, nearDate, postOf, todayProps, toEvents } from './calendar-events.ts'
 import { PhoneCalendar } from './phone-calendar.tsx'
 
 type Calendar = components['schemas']['Calendar']
@@ -126,14 +126,16 @@ export function CalendarPage() {
           withAgenda
           labels={{ timeSlot: 'Write a post for', noEvents: 'No posts' }}
           dayViewProps={{ ...slots, viewSelectProps, withAllDaySlot: false }}
-          weekViewProps={{ ...slots, viewSelectProps, withAllDaySlots: false, weekendDays: [] }}
+          weekViewProps={{ ...slots, viewSelectProps, withAllDaySlots: false, weekendDays: [], highlightToday: true }}
           monthViewProps={{
             maxEventsPerDay: DAY_ROWS,
             weekendDays: [],
             viewSelectProps,
             // The posts that are read cover no more weeks than a month has.
             consistentWeeks: false,
-            getDayProps: (day) => pastProps(day < today),
+            highlightToday: false,
+            todayControlProps: { onClick: () => change({ date: today }) },
+            getDayProps: (day) => ({ ...pastProps(day < today), ...todayProps(day === today) }),
           }}
         />
       )}

@@ -47,44 +47,48 @@ function Today({ accounts }: { accounts: Account[] }) {
       (health.needsReconnection || health.status !== 'active') && (brand === null || brand.accountIds.includes(_id)),
   )
   return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
-      <Section title="Next" actions={<More to="/calendar">Calendar</More>}>
-        <Posts
-          status={['SCHEDULED', 'PENDING', 'PROCESSING']}
-          order="asc"
-          nothing={
-            <>
-              Nothing is planned.{' '}
-              <Anchor component={Link} to="/compose" underline="always">
-                Write a post
-              </Anchor>
-            </>
-          }
-        />
-      </Section>
-      <Section title="Needs you">
-        <Stack gap="sm">
-          {broken.map(({ _id, platform, profile, health }) => (
-            <Group key={_id} justify="space-between" wrap="nowrap">
-              <AccountName platform={platform} name={profile.handle} />
-              <Button component={Link} to="/accounts" size="compact-xs" variant="light" color="red">
-                {health.status === 'expiring' ? 'Login ends soon' : 'Connect again'}
-              </Button>
-            </Group>
-          ))}
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+      <Stack gap="lg">
+        <Section title="Needs you">
+          <Stack gap="sm">
+            {broken.map(({ _id, platform, profile, health }) => (
+              <Group key={_id} justify="space-between" wrap="nowrap">
+                <AccountName platform={platform} name={profile.handle} />
+                <Button component={Link} to="/accounts" size="compact-xs" variant="light" color="red">
+                  {health.status === 'expiring' ? 'Login ends soon' : 'Connect again'}
+                </Button>
+              </Group>
+            ))}
+            <Posts
+              status={['FAILED', 'PARTIAL_SUCCESS']}
+              unresolved
+              nothing={broken.length === 0 ? 'All is well.' : null}
+            />
+          </Stack>
+        </Section>
+        <Section title="To review" actions={<More to="/review">All drafts</More>}>
+          <Posts status={['DRAFT']} nothing="No drafts." />
+        </Section>
+      </Stack>
+      <Stack gap="lg">
+        <Section title="Next" actions={<More to="/calendar">Calendar</More>}>
           <Posts
-            status={['FAILED', 'PARTIAL_SUCCESS']}
-            leaveOut={isReplaced}
-            nothing={broken.length === 0 ? 'All is well.' : null}
+            status={['SCHEDULED', 'PENDING', 'PROCESSING']}
+            order="asc"
+            nothing={
+              <>
+                Nothing is planned.{' '}
+                <Anchor component={Link} to="/compose" underline="always">
+                  Write a post
+                </Anchor>
+              </>
+            }
           />
-        </Stack>
-      </Section>
-      <Section title="To review" actions={<More to="/review">All drafts</More>}>
-        <Posts status={['DRAFT']} nothing="No drafts." />
-      </Section>
-      <Section title="Published" actions={<More to="/posts">All posts</More>}>
-        <Posts status={['COMPLETED', 'PARTIAL_SUCCESS']} nothing="Nothing is published yet." />
-      </Section>
+        </Section>
+        <Section title="Published" actions={<More to="/posts">All posts</More>}>
+          <Posts status={['COMPLETED', 'PARTIAL_SUCCESS']} nothing="Nothing is published yet." />
+        </Section>
+      </Stack>
     </SimpleGrid>
   )
 }
@@ -102,20 +106,20 @@ interface PostsProps {
   order?: 'asc' | 'desc'
   /** Shown when there is none. */
   nothing: ReactNode
-  leaveOut?: (post: ListedPost) => boolean
+  /** Only posts with a failed delivery that the user has to attend to. */
+  unresolved?: boolean
 }
 
-/** A corrected duplicate took the place of the post. */
-const isReplaced = ({ replacedBy }: ListedPost): boolean => replacedBy !== undefined
-
-function Posts({ status, order = 'desc', nothing, leaveOut = () => false }: PostsProps) {
-  const query = { status, limit: SHOWN, sortBy: 'date' as const, sortOrder: order, ...useAccountFilter() }
+function Posts({ status, order = 'desc', nothing, unresolved = false }: PostsProps) {
+  const query = {
+    ...{ status, limit: SHOWN, sortBy: 'date' as const, sortOrder: order, ...useAccountFilter() },
+    ...(unresolved && { unresolved: 'true' as const }),
+  }
   const posts = useQuery({ queryKey: ['posts', 'list', query], queryFn: () => client.posts.list(query) })
   return (
     <QueryView query={posts}>
-      {({ posts: listed, total }) => {
-        const items = listed.filter((post) => !leaveOut(post))
-        return items.length === 0 ? (
+      {({ posts: items, total }) =>
+        items.length === 0 ? (
           <Text c="dimmed" size="sm">
             {nothing}
           </Text>
@@ -131,7 +135,7 @@ function Posts({ status, order = 'desc', nothing, leaveOut = () => false }: Post
             )}
           </Stack>
         )
-      }}
+      }
     </QueryView>
   )
 }

@@ -28,9 +28,9 @@ export function Deliveries({ post }: { post: Post }) {
 }
 
 function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
-  const { platform, accountName, status, error, errorCode, warning, platformPostUrl, parts } = delivery
+  const { platform, accountName, status, error, errorCode, warning, platformPostUrl, parts, replacedBy } = delivery
   const isDeleted = status === 'deleted'
-  const step = status === 'failed' && errorCode && nextStepOf(delivery)
+  const step = status === 'failed' && !replacedBy && errorCode && nextStepOf(delivery)
   // A part that failed has the same error.
   const isShownByPart = parts?.some((part) => part.error === error) ?? false
   return (
@@ -57,6 +57,14 @@ function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
           )}
         </Text>
       )}
+      {status === 'failed' && replacedBy && (
+        <Text size="sm">
+          A copy replaces this post on this account.{' '}
+          <Anchor component={Link} to={`/posts/${replacedBy}`} size="sm">
+            Open the copy
+          </Anchor>
+        </Text>
+      )}
       {warning && !parts && <Text size="sm">{warning}</Text>}
       <NextAttempt delivery={delivery} />
       <Removal delivery={delivery} />
@@ -74,13 +82,13 @@ function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
 
 /** The actions for one account. */
 function DeliveryActions({ post, delivery }: { post: Post; delivery: Delivery }) {
-  const { accountId, status, errorCode, nextAttemptAt, parts } = delivery
+  const { accountId, status, errorCode, nextAttemptAt, parts, replacedBy } = delivery
   const actions = usePostActions()
   if (accountId === null) return null
   const hasFailed = status === 'failed' || (parts?.some((part) => part.status === 'failed') ?? false)
   return (
     <>
-      {status === 'failed' && isCorrectable(errorCode) && !isPartlyPublished(delivery) && (
+      {status === 'failed' && !replacedBy && isCorrectable(errorCode) && !isPartlyPublished(delivery) && (
         <Button size="compact-xs" onClick={() => void actions.duplicate(post, [accountId])}>
           Correct it for this account
         </Button>
@@ -111,7 +119,7 @@ function DeliveryActions({ post, delivery }: { post: Post; delivery: Delivery })
           variant="subtle"
           color="red"
           loading={actions.isPending}
-          onClick={() => actions.takeBack(post, [delivery])}
+          onClick={() => void actions.takeBack(post, [delivery])}
         >
           {delivery.removal ? 'Take back again' : 'Take back'}
         </Button>

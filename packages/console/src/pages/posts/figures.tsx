@@ -59,7 +59,7 @@ export function Figures({ post, analytics, accountAnalytics }: FiguresProps) {
       <DataTable head={['Account', ...COLUMNS.map(({ label }) => `>${label}`)]} minWidth={440}>
         {rows.map(({ platform, accountId, accountName, snapshot }) => (
           <Table.Tr key={accountId ?? platform}>
-            <Table.Td maw={150}>
+            <Table.Td w="100%" maw={0}>
               <AccountName platform={platform} name={accountName} />
             </Table.Td>
             {COLUMNS.map(({ label, of }) => (

@@ -1,7 +1,8 @@
-import { Text, Timeline } from '@mantine/core'
+import { Button, Text, Timeline } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
 import { CircleCheck, CircleDot, CircleX, Clock, Pencil, RotateCcw, Search, Send, type LucideIcon } from 'lucide-react'
+import { useState } from 'react'
 import { client } from '../../session/session.ts'
 import { PLATFORMS } from '../../shared/platforms.tsx'
 import { Section } from '../../shared/section.tsx'
@@ -12,9 +13,13 @@ import { useTimes } from '../../shared/times.ts'
 type Post = components['schemas']['Post']
 type Event = components['schemas']['TimelineEvent']
 
+/** A thread on several accounts has dozens of events; the latest say where it is. */
+const SHOWN_EVENTS = 8
+
 /** The events of the post so far, and the next one. */
 export function PostEvents({ post }: { post: Post }) {
   const { _id: postId, updatedAt } = post
+  const [isWhole, setWhole] = useState(false)
   const timeline = useQuery({
     // Read again when the post has changed.
     queryKey: ['posts', postId, 'timeline', updatedAt],
@@ -26,49 +31,61 @@ export function PostEvents({ post }: { post: Post }) {
   return (
     <Section title="What happened">
       <QueryView query={timeline}>
-        {({ events }) =>
-          events.length === 0 ? (
-            <Text c="dimmed" size="sm">
-              Nothing yet.
-            </Text>
-          ) : (
-            <Timeline bulletSize={26} lineWidth={2} active={events.length} color="gray">
-              {events.map((event, index) => {
-                const { icon: Icon, color, text } = describe(event)
-                const { platform, accountId, platformText } = event
-                const name = names.get(accountId ?? null) ?? null
-                const part = namePart(post, event)
-                const where = platform && [PLATFORMS[platform].name, name, part].filter(Boolean).join(' ')
-                return (
-                  <Timeline.Item
-                    key={`${event.at}-${index}`}
-                    color={color}
-                    bullet={<Icon size={14} aria-hidden />}
-                    title={
-                      <Text size="sm" fw={600}>
-                        {where ? `${where}: ${text}` : text}
+        {({ events }) => {
+          const shown = isWhole ? events : events.slice(-SHOWN_EVENTS)
+          const hidden = events.length - shown.length
+          if (events.length === 0)
+            return (
+              <Text c="dimmed" size="sm">
+                Nothing yet.
+              </Text>
+            )
+          return (
+            <>
+              {hidden > 0 && (
+                <Button size="compact-sm" variant="subtle" mb="sm" onClick={() => setWhole(true)}>
+                  Show {hidden} earlier {hidden === 1 ? 'event' : 'events'}
+                </Button>
+              )}
+              <Timeline bulletSize={24} lineWidth={2} active={shown.length} color="gray">
+                {shown.map((event, index) => {
+                  const { icon: Icon, color, text } = describe(event)
+                  const { platform, accountId, platformText } = event
+                  const name = names.get(accountId ?? null) ?? null
+                  const part = namePart(post, event)
+                  const where = platform && [PLATFORMS[platform].name, name, part].filter(Boolean).join(' ')
+                  return (
+                    <Timeline.Item
+                      key={`${event.at}-${index + hidden}`}
+                      mt={index === 0 ? 0 : 'sm'}
+                      color={color}
+                      bullet={<Icon size={14} aria-hidden />}
+                      title={
+                        <Text size="sm" fw={600}>
+                          {where ? `${where}: ${text}` : text}
+                        </Text>
+                      }
+                    >
+                      {platformText && (
+                        <Text size="sm" className="user-text">
+                          “{platformText}”
+                        </Text>
+                      )}
+                      {event.until && (
+                        <Text size="sm" c="dimmed">
+                          continues at {dateTime(event.until)}
+                        </Text>
+                      )}
+                      <Text size="xs" c="dimmed">
+                        {dateTime(event.at)}
                       </Text>
-                    }
-                  >
-                    {platformText && (
-                      <Text size="sm" className="user-text">
-                        “{platformText}”
-                      </Text>
-                    )}
-                    {event.until && (
-                      <Text size="sm" c="dimmed">
-                        continues at {dateTime(event.until)}
-                      </Text>
-                    )}
-                    <Text size="xs" c="dimmed">
-                      {dateTime(event.at)}
-                    </Text>
-                  </Timeline.Item>
-                )
-              })}
-            </Timeline>
+                    </Timeline.Item>
+                  )
+                })}
+              </Timeline>
+            </>
           )
-        }
+        }}
       </QueryView>
     </Section>
   )

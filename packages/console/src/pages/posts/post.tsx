@@ -133,7 +133,10 @@ function Actions({ post }: { post: Post }) {
             Duplicate
           </Menu.Item>
           {published.length > 0 && (
-            <Menu.Item leftSection={<Undo2 size={15} aria-hidden />} onClick={() => actions.takeBack(post, published)}>
+            <Menu.Item
+              leftSection={<Undo2 size={15} aria-hidden />}
+              onClick={() => void actions.takeBack(post, published)}
+            >
               {published.length > 1 ? 'Take back everywhere' : 'Take back'}
             </Menu.Item>
           )}
