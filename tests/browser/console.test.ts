@@ -127,7 +127,7 @@ describe('the console', () => {
     const timers = page.getByText(/^Publishes in 1?\d\d s$/)
     await expect.poll(() => timers.count(), PATIENT).toBe(2)
     expect(await findBarriers(page)).toEqual([])
-    await page.getByRole('alert').getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('main').getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Nothing is published.').waitFor()
     await expect.poll(() => timers.count(), PATIENT).toBe(0)
     const posts = (await call('GET', '/api/posts')).body.data.posts

@@ -1,5 +1,4 @@
 import { Button, Group, Text } from '@mantine/core'
-import { randomId } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { components } from '@postonce/sdk'
@@ -13,16 +12,17 @@ type Held = Pick<components['schemas']['CreatedPost'], 'postId' | 'status' | 'du
 export function showPublishing(posts: Held[]): void {
   const [first, ...others] = posts.filter(({ status, dueAt }) => status === 'PENDING' && toSeconds(dueAt) > 0)
   if (!first) return showDone(posts.length === 1 ? 'The post is being published.' : 'The posts are being published.')
-  const id = randomId()
   notifications.show({
-    id,
+    id: toNoticeId(first),
     autoClose: toSeconds(first.dueAt) * 1_000,
-    message: <HoldNotice held={[first, ...others]} onUndone={() => notifications.hide(id)} />,
+    message: <HoldNotice held={[first, ...others]} />,
   })
 }
 
+const toNoticeId = ({ postId }: Held): string => `hold-${postId}`
+
 /** Counts down to the end of a hold, and offers to cancel the posts until then; nothing afterwards. */
-export function HoldNotice({ held, onUndone }: { held: [Held, ...Held[]]; onUndone?: () => void }) {
+export function HoldNotice({ held }: { held: [Held, ...Held[]] }) {
   const queries = useQueryClient()
   const seconds = useSecondsUntil(held[0].dueAt)
   const undoing = useMutation({
@@ -30,8 +30,8 @@ export function HoldNotice({ held, onUndone }: { held: [Held, ...Held[]]; onUndo
       for (const { postId } of held) await client.posts.cancel(postId)
     },
     onSuccess: () => {
+      notifications.hide(toNoticeId(held[0]))
       showDone('Nothing is published. You can duplicate what you cancelled.')
-      onUndone?.()
     },
     onError: showError,
     onSettled: () => queries.invalidateQueries({ queryKey: ['posts'] }),

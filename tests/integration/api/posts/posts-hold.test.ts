@@ -16,8 +16,7 @@ async function request(who: Caller, method: 'GET' | 'PUT', url: string, payload?
   return { status: response.statusCode, body: response.json() }
 }
 
-const setHold = (who: Caller, holdSeconds: unknown) =>
-  request(who, 'PUT', '/api/profile/change-hold', { holdSeconds })
+const setHold = (who: Caller, holdSeconds: unknown) => request(who, 'PUT', '/api/profile/change-hold', { holdSeconds })
 
 /** Creates a user whose immediate posts wait. */
 async function patient(holdSeconds: number): Promise<Caller> {
