@@ -112,6 +112,29 @@ describe('the console', () => {
     expect(await textField(page).inputValue()).toBe('')
   })
 
+  it('undoes the publication of a post that waits as long as its author has set', async () => {
+    const { page, call } = await author('/settings')
+    await page.getByLabel('Seconds to undo').fill('120')
+    await press(page, 'Save')
+    await page.getByText('Saved.').waitFor()
+
+    await page.goto(`${world.url}/compose`)
+    const text = `Regretted, ${unique('text')}`
+    await textField(page).fill(text)
+    await page.getByText('120 seconds after you publish it').waitFor()
+    await press(page, 'Publish now')
+    await page.waitForURL(/\/posts\/[0-9a-f]{24}$/)
+    const timers = page.getByText(/^Publishes in 1?\d\d s$/)
+    await expect.poll(() => timers.count(), PATIENT).toBe(2)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('main').getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Nothing is published.').waitFor()
+    await expect.poll(() => timers.count(), PATIENT).toBe(0)
+    const posts = (await call('GET', '/api/posts')).body.data.posts
+    expect(posts).toMatchObject([{ status: 'CANCELLED', content: { text } }])
+    expect(await publicTexts()).not.toContain(text)
+  })
+
   it('says why a platform refused a post, and a corrected duplicate is published', async () => {
     const { page, create } = await author()
     const text = `Refused, ${unique('text')}`

@@ -339,6 +339,7 @@ export const ROUTES: Record<string, RouteCase> = {
   'PUT /api/profile/update-avatar': userRoute(400, { imageUrl: 'https://example.test/avatar.png' }),
   'DELETE /api/profile/delete-avatar': userRoute(200),
   'PUT /api/profile/change-timezone': userRoute(200, { timezone: 'Asia/Tokyo' }),
+  'PUT /api/profile/change-hold': userRoute(200, { holdSeconds: 30 }),
   'PATCH /api/profile/change-name': userRoute(200, { name: 'Ann Other' }),
   // Accounts in these tests have no password.
   'PATCH /api/profile/change-password': userRoute(400, {

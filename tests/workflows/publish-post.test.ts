@@ -89,6 +89,38 @@ describe('publishPost', () => {
     expect(post.sent[0]!.at).toBeGreaterThanOrEqual(post.dueAt())
   })
 
+  it('an immediate post with a hold is prepared meanwhile and sent at its end, also by a restarted worker', async () => {
+    const content = { text: 'Sea', mediaItems: [image] }
+    const post = await start({ post: { content, holdSeconds: 120 }, forgetsWorkflows: true })
+    await post.pass(100 * SECOND)
+    const { preparations, sent } = post
+    const meanwhile = [[...preparations], [...sent]]
+    expect(await post.result()).toBe('COMPLETED')
+    expect(meanwhile).toEqual([['bluesky'], []])
+    expect(sent).toHaveLength(1)
+    expect(sent[0]!.at).toBeGreaterThanOrEqual(post.dueAt())
+    expect(sent[0]!.at).toBeLessThan(post.dueAt() + 30 * SECOND)
+  })
+
+  it('a post cancelled during its hold is never sent', async () => {
+    const post = await start({ post: { holdSeconds: 120 } })
+    await post.pass(MINUTE)
+    await post.change(cancel(), 'cancel')
+    expect(await post.result()).toBe('CANCELLED')
+    expect(post.sent).toEqual([])
+    expect(await post.endedAt()).toBeLessThan(post.dueAt())
+  })
+
+  it('a post whose hold is ended early is sent immediately', async () => {
+    const post = await start({ post: { holdSeconds: 120 } })
+    const heldUntil = post.dueAt()
+    await post.pass(SECOND)
+    await post.change(edit({ holdSeconds: 0 }), 'changed')
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent).toHaveLength(1)
+    expect(post.sent[0]!.at).toBeLessThan(heldUntil - MINUTE)
+  })
+
   it('a post cancelled while it waits is never sent, and its workflow ends early', async () => {
     const post = await start({ dueIn: 30 * DAY })
     await post.pass(HOUR)

@@ -107,6 +107,8 @@ interface ScenarioOptions {
   activities?: Partial<Activities>
   /** How far the worker's clock is behind the server's, milliseconds. */
   behindMs?: number
+  /** Replays the workflow for each of its tasks, as a restarted worker does. */
+  forgetsWorkflows?: boolean
 }
 
 let scenarios = 0
@@ -147,7 +149,7 @@ async function startScenario(
       if (moved !== stored) {
         const events = addNotifications(derivePostEvents(stored, moved, clock.now()), moved)
         notifications.push(...events.flatMap(({ notification }) => notification ?? []))
-        stored = { ...moved, revision: stored.revision + 1 }
+        stored = { ...moved, revision: stored.revision + 1, updatedAt: clock.now() }
       }
       return stored
     },
@@ -244,7 +246,7 @@ async function startScenario(
     taskQueue,
     activities,
     workflowBundle,
-    maxCachedWorkflows: 10,
+    maxCachedWorkflows: options.forgetsWorkflows ? 0 : 10,
     maxHeartbeatThrottleInterval: 1,
     defaultHeartbeatThrottleInterval: 1,
   })

@@ -5,7 +5,7 @@ import type { Run } from './command.ts'
 import { PLATFORMS, type Platform } from './commands/platforms.ts'
 import { CliError, EXIT } from './exit-codes.ts'
 import { openFile } from './files.ts'
-import { ACCOUNT, GROUP, listValues, repeatedOption, withoutUndefined, wordsOption } from './options.ts'
+import { ACCOUNT, GROUP, listValues, parseCount, repeatedOption, withoutUndefined, wordsOption } from './options.ts'
 import { parseFutureTime } from './times.ts'
 
 type Schemas = components['schemas']
@@ -35,6 +35,7 @@ export interface ContentOptions {
   onUnsupported?: Policy
   options?: string
   at?: string
+  hold?: number
 }
 
 /** The options for the parts of a post besides its text and time. */
@@ -57,6 +58,11 @@ export const CONTENT_OPTIONS = [
 export const atOption = () =>
   new Option('--at <time>', 'when to publish: 2027-05-01T09:30, 2027-05-01T09:30:00Z or +2h')
 
+export const holdOption = () =>
+  new Option('--hold <seconds>', 'how long a post that is published now waits; "postonce cancel" stops it').argParser(
+    parseCount,
+  )
+
 /**
  * Reads the parts of a post that arguments and options give.
  * @param stored the post that they change; its texts and media for platforms and accounts remain
@@ -67,7 +73,7 @@ export async function readParts(
   argument: string | undefined,
   stored?: Schemas['Post'],
 ): Promise<Schemas['UpdatePost']> {
-  const { to, account, group, at, media = [], alt = [], textFor } = run.options
+  const { to, account, group, at, hold, media = [], alt = [], textFor } = run.options
   if (alt.length > media.length) throw new CliError('There are more --alt texts than --media files.', EXIT.usage)
   const time = at === undefined ? {} : { scheduledAt: parseFutureTime(at, Date.now()) }
   const texts = textFor ? await readTexts(run, textFor, stored) : {}
@@ -85,6 +91,7 @@ export async function readParts(
       : {}),
     ...texts,
     ...time,
+    ...(hold === undefined ? {} : { holdSeconds: hold }),
   }
 }
 

@@ -7,6 +7,7 @@ export interface Creation {
   postId: string
   status: Schemas['PostStatus']
   scheduledAt: string | null
+  dueAt: string | null
   warnings: Schemas['Problem'][]
   /** True when an earlier call of this session created the post. */
   isRepeated: boolean
@@ -34,8 +35,8 @@ export function createCreations(client: Client): Creations {
       const isRepeated = knownId === post.postId
       if (!isRepeated && givenKey === undefined) return { ...post, isRepeated }
       // The response to a repeated request is the first one. The post may have changed since then.
-      const { status, scheduledAt } = await client.posts.status(post.postId, { signal })
-      return { ...post, status, scheduledAt, isRepeated }
+      const { status, scheduledAt, dueAt } = await client.posts.status(post.postId, { signal })
+      return { ...post, status, scheduledAt, dueAt, isRepeated }
     },
   }
 }

@@ -15,6 +15,7 @@ const MAX_GROUP_NAME_LENGTH = 200
 const MAX_FILTERED_GROUPS = 5
 const MAX_FILTERED_GROUP_LENGTH = 60
 const MAX_IDEMPOTENCY_KEY_LENGTH = 200
+const MAX_HOLD_SECONDS = 120
 
 /** Written as objects, so that the compiler reports a value that the API adds or removes. */
 const PLATFORMS = {
@@ -201,6 +202,15 @@ export const contentFields = {
 export const scheduledAt = time.describe(
   'When to publish: ISO 8601 with an offset, such as 2027-05-01T09:30:00+02:00 or 2027-05-01T07:30:00Z. It has to be in the future.',
 )
+
+export const holdSeconds = z
+  .int()
+  .min(0)
+  .max(MAX_HOLD_SECONDS)
+  .optional()
+  .describe(
+    'How long the post waits before it is published, so that cancel_post can stop it; by default as the user has set',
+  )
 
 export const idempotencyKey = z
   .string()

@@ -14,6 +14,7 @@ export function presentUser(user: User): Static<typeof UserSchema> {
     role: user.role,
     avatar: user.avatar,
     timezone: user.timezone,
+    holdSeconds: user.holdSeconds ?? 0,
     auth: { provider: user.auth.provider },
     subscription: {
       plan: subscription.plan,

@@ -100,6 +100,7 @@ export const UserSchema = Type.Object(
     role: stringEnum(ROLES),
     avatar: nullable(Type.String()),
     timezone: Type.String(),
+    holdSeconds: Type.Integer({ description: 'How long immediate posts wait before they are published' }),
     auth: Type.Object({
       provider: stringEnum(AUTH_PROVIDERS, {
         description: 'Only `email` accounts have a password that can be changed.',

@@ -56,6 +56,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       const { created, data } = await createPost(context, {
         userId: request.user.userId,
         plan: request.user.plan,
+        defaultHoldSeconds: request.user.holdSeconds,
         input: request.body,
         past: request.query.past,
         inputWarnings: request.unknownFields,
@@ -86,7 +87,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     async (request) => {
       const { platforms, accounts, ...checked } = await validatePost(
         context,
-        request.user.userId,
+        { userId: request.user.userId, defaultHoldSeconds: request.user.holdSeconds },
         request.body,
         request.query.past,
       )

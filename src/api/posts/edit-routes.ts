@@ -74,14 +74,14 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     const { post, warnings } = await updatePost(context, {
       userId: user.userId,
       postId,
+      defaultHoldSeconds: user.holdSeconds,
       update: change,
       revisions: parseIfMatch(headers['if-match']),
       assertMayPublish: () => assertScope(user, 'posts:publish'),
     })
     const etag = toETag(post)
     reply.header('etag', etag)
-    const { status, scheduledAt } = post
-    const updated = presentCreatedPost({ postId, status, scheduledAt, warnings: [...unknownFields, ...warnings] })
+    const updated = presentCreatedPost({ postId, ...post, warnings: [...unknownFields, ...warnings] })
     return ok('Post updated successfully', { ...updated, etag })
   }
 }

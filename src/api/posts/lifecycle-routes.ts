@@ -145,10 +145,10 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
         metadata,
       })
       request.log.info({ postId: draft._id, originalId: request.params.postId }, 'post duplicated')
-      const { _id: postId, status, scheduledAt } = draft
+      const { _id: postId, ...stored } = draft
       return reply
         .code(201)
-        .send(ok('Draft created successfully', presentCreatedPost({ postId, status, scheduledAt, warnings: [] })))
+        .send(ok('Draft created successfully', presentCreatedPost({ postId, ...stored, warnings: [] })))
     },
   )
 }

@@ -242,13 +242,8 @@ function presentMediaItem({
 }
 
 /** Converts the result of a create or a duplicate. */
-export function presentCreatedPost({ postId, status, scheduledAt, warnings }: CreatedPost) {
-  return {
-    postId,
-    status,
-    scheduledAt: toInstant(scheduledAt),
-    warnings,
-  }
+export function presentCreatedPost({ postId, status, scheduledAt, dueAt, warnings }: CreatedPost) {
+  return { postId, status, scheduledAt: toInstant(scheduledAt), dueAt: toInstant(dueAt), warnings }
 }
 
 /** Returns `web` for requests with an Origin header: browsers send it, API clients do not. */

@@ -190,8 +190,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
   }
 }
 
-/** Nothing changes by itself before the next attempt. */
+/** Nothing changes by itself before the next attempt, or before the end of a hold. */
 function toPollSeconds(post: Post, now: Date): number {
-  const waitMs = (findNextAttempt(post, now)?.getTime() ?? 0) - now.getTime()
+  const waitMs = (findNextAttempt(post, now) ?? post.dueAt ?? now).getTime() - now.getTime()
   return Math.max(POLL_AFTER_SECONDS, Math.ceil(waitMs / SECOND))
 }

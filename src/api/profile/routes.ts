@@ -14,6 +14,7 @@ import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shar
 import {
   AvatarUpload,
   AvatarUploadBody,
+  ChangeHoldBody,
   ChangeNameBody,
   ChangePasswordBody,
   ChangeTimezoneBody,
@@ -87,6 +88,25 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     async ({ body, user }) => {
       await changeTimezone(context, { userId: user.userId, ...body })
       return acknowledged('Timezone changed')
+    },
+  )
+
+  app.put(
+    '/change-hold',
+    {
+      schema: {
+        ...operation('profile', 'changeHold', 'Change how long immediate posts wait', {
+          keyScope: 'refused',
+          description:
+            'A post that is published immediately waits this long, and can be cancelled and edited meanwhile. Posts that wait already keep their times.',
+        }),
+        body: ChangeHoldBody,
+        response: { 200: Acknowledged, ...errorResponses },
+      },
+    },
+    async ({ body: { holdSeconds }, user }) => {
+      await context.users.setHoldSeconds(user.userId, holdSeconds)
+      return acknowledged('Hold changed')
     },
   )
 

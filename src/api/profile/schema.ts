@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts'
 import { AVATAR_TYPES } from '../../domain/media/storage-keys.ts'
 import { EndsApiKeys } from '../auth/schema.ts'
+import { HOLD_RANGE } from '../posts/schemas/fields.ts'
 import { PersonName, uploadBody } from '../shared/schemas/common.ts'
 
 const MAX_URL_LENGTH = 2_048
@@ -30,6 +31,10 @@ export const UpdatedAvatar = Type.Object({ imageUrl: Type.String() })
 
 export const ChangeTimezoneBody = Type.Object({
   timezone: Type.String({ minLength: 1, maxLength: MAX_TIMEZONE_LENGTH, examples: ['Europe/Berlin'] }),
+})
+
+export const ChangeHoldBody = Type.Object({
+  holdSeconds: Type.Integer({ ...HOLD_RANGE, examples: [30] }),
 })
 
 export const ChangeNameBody = Type.Object({

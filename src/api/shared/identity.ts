@@ -18,6 +18,7 @@ export interface RequestUser {
   email: string
   name: string
   timezone: string
+  holdSeconds: number
   usage: Usage
   limits: Limits
   plan: SubscriptionPlan
@@ -64,11 +65,10 @@ export async function loadKeyUser(
   return { apiKey, user: toRequestUser(user, { role: 'user', sessionId: null, apiKey }) }
 }
 
-function toRequestUser(
-  { _id: userId, email, name, timezone, usage, limits, subscription: { plan }, analyticsVersion = 0 }: User,
-  credential: Pick<RequestUser, 'role' | 'sessionId' | 'apiKey'>,
-): RequestUser {
-  return { userId, email, name, timezone, usage, limits, plan, analyticsVersion, ...credential }
+function toRequestUser(user: User, credential: Pick<RequestUser, 'role' | 'sessionId' | 'apiKey'>): RequestUser {
+  const { _id: userId, email, name, timezone, holdSeconds = 0, usage, limits, analyticsVersion = 0 } = user
+  const { plan } = user.subscription
+  return { userId, email, name, timezone, holdSeconds, usage, limits, plan, analyticsVersion, ...credential }
 }
 
 /**

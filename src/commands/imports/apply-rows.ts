@@ -76,7 +76,8 @@ async function createRow(
   try {
     const first = await findIdempotentResult(deps, user._id, idempotency)
     const metadata = { source, client: 'import' } as const
-    const request = { userId: user._id, plan: user.subscription.plan, input, metadata, idempotency, planned }
+    const owner = { userId: user._id, plan: user.subscription.plan, defaultHoldSeconds: user.holdSeconds }
+    const request = { ...owner, input, metadata, idempotency, planned }
     const { postId } = first ?? (await createPost(deps, request)).data
     return { row, status: 'created', postId }
   } catch (error) {

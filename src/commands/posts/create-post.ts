@@ -27,6 +27,8 @@ export interface CreatePostRequest {
   userId: string
   /** The plan of the user, Free by default. It decides the share of the post's workflow. */
   plan?: SubscriptionPlan
+  /** The user's setting, for an input without `holdSeconds`; 0 by default. */
+  defaultHoldSeconds?: number | undefined
   input: WholePostInput
   /** `publish` by default. */
   past?: PastTime | undefined
@@ -81,7 +83,8 @@ export async function createPost(
 }
 
 async function buildPost(deps: CommandContext, request: CreatePostRequest) {
-  const { userId, past = 'publish', inputWarnings = [], metadata, idempotency, planned } = request
+  const { userId, defaultHoldSeconds = 0, past = 'publish', inputWarnings = [] } = request
+  const { metadata, idempotency, planned } = request
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   // Nothing is fetched for a post that is refused.
   if (hasSources(request.input)) refuseProblems(readWholePost(request.input, inputContext).problems)
@@ -90,7 +93,7 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
   const { value, problems, warnings } = readWholePost(input, { ...inputContext, now })
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
-  const { scheduledAt = null } = value
+  const { scheduledAt = null, holdSeconds = defaultHoldSeconds } = value
   const [accounts, dueOrder, files, deletedMedia] = await Promise.all([
     loadPostAccounts(deps, userId, { ...value, selectedGroups: input.selectedGroups }, planned),
     scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
@@ -112,6 +115,7 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
       _id: newId(),
       userId,
       scheduledAt,
+      holdSeconds,
       ...(dueOrder && { dueOrder }),
       correlationId: idempotency?.key ?? null,
       requestHash: idempotency?.requestHash ?? null,
@@ -125,11 +129,12 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
   const response: FirstResponse = {
     status: post.status,
     scheduledAt: post.scheduledAt,
+    dueAt: post.dueAt,
     warnings: [...inputWarnings, ...warnings, ...checked.warnings, ...delays],
   }
   return { response, post: idempotency ? { ...post, firstResponse: response } : post }
 }
 
-function toCreatedPost(post: Post, { status, scheduledAt, warnings }: FirstResponse): CreatedPost {
-  return { postId: post._id, status, scheduledAt, warnings }
+function toCreatedPost(post: Post, { status, scheduledAt, dueAt, warnings }: FirstResponse): CreatedPost {
+  return { postId: post._id, status, scheduledAt, dueAt, warnings }
 }

@@ -43,6 +43,8 @@ export interface PostInput {
   accountSpecificContent?: Record<string, ContentInput>
   /** With an offset, or wall time in `timezone`. Null means now. */
   scheduledAt?: string | null
+  /** How long an immediate post waits, in place of the user's setting. */
+  holdSeconds?: number
   timezone?: string
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
 }
@@ -69,6 +71,7 @@ type Fields = Pick<
   | 'selectedAccounts'
   | 'platformSpecificContent'
   | 'accountSpecificContent'
+  | 'holdSeconds'
   | 'timezone'
 >
 
@@ -130,6 +133,7 @@ export function readChange(input: PostInput, storedTimezone: string, context: In
   if (input.selectedAccounts) value.selectedAccounts = input.selectedAccounts
   const timezone = readTimezone(input.timezone, problems)
   if (timezone !== undefined) value.timezone = timezone
+  if (input.holdSeconds !== undefined) value.holdSeconds = input.holdSeconds
   if (input.scheduledAt !== undefined) {
     const instant = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, context.now, problems)
     const isPast = instant !== null && instant <= context.now

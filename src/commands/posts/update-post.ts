@@ -36,6 +36,8 @@ import type { CommandContext } from '../context.ts'
 export interface UpdatePostRequest {
   userId: string
   postId: string
+  /** The user's setting, for an update without `holdSeconds` that makes the post immediate; 0 by default. */
+  defaultHoldSeconds?: number
   /** `replace` takes everything but an absent time from the input; `patch` takes only the given fields. */
   update: { kind: 'replace'; input: WholePostInput } | { kind: 'patch'; input: PostInput }
   /** The revisions of the post to which the change applies; undefined for any. */
@@ -50,7 +52,7 @@ export interface UpdatePostRequest {
  */
 export async function updatePost(
   deps: CommandContext,
-  { userId, postId, update: requested, revisions, assertMayPublish }: UpdatePostRequest,
+  { userId, postId, defaultHoldSeconds, update: requested, revisions, assertMayPublish }: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw postNotFound()
@@ -103,7 +105,7 @@ export async function updatePost(
     const { remaining: chosen, problems: leftOut } = leaveOut(wanted, { ...current, ...given })
     refuseProblems(leftOut)
     const change = { ...given, ...(isSelected && selection), chosen, ...(dueOrder && { dueOrder }) }
-    const edited = correctTypes(edit(change)(current, now), files)
+    const edited = correctTypes(edit(change, defaultHoldSeconds)(current, now), files)
     if (edited.status !== 'DRAFT') assertMayPublish()
     refuseProblems(findSizeProblems(edited))
     const checked = preflight(edited, accounts.toTargets(wanted), files)

@@ -24,10 +24,13 @@ export interface CheckedPost extends Preflight {
 /** The findings for a post that is too large to check. */
 const UNCHECKED: Preflight = { errors: [], warnings: [], platforms: {}, accounts: {} }
 
-/** Returns every error and warning that creating this post would cause. Drafts are checked as if they were published. */
+/**
+ * Returns every error and warning that creating this post would cause. Drafts are checked as if they were published.
+ * @param defaultHoldSeconds the user's setting, for an input without `holdSeconds`
+ */
 export async function validatePost(
   deps: CommandContext,
-  userId: string,
+  { userId, defaultHoldSeconds }: { userId: string; defaultHoldSeconds: number },
   input: WholePostInput,
   past: PastTime = 'publish',
 ): Promise<Preflight & { valid: boolean }> {
@@ -38,9 +41,9 @@ export async function validatePost(
   const options = { past, readFiles }
   const checked = await checkPost(input, inputContext, findNamedAccounts, options)
   const { value, targets, errors, platforms, accounts } = checked
-  const { scheduledAt = null, timezone } = value
+  const { scheduledAt = null, holdSeconds = defaultHoldSeconds, timezone } = value
   const dueOrder = scheduledAt ? await findDueOrder(deps, userId, scheduledAt) : undefined
-  const { dueAt } = toSchedule(scheduledAt, now, dueOrder)
+  const { dueAt } = toSchedule(scheduledAt, now, { dueOrder, holdSeconds })
   const delays = await findDelayWarnings(deps, { userId, scheduledAt, dueAt, timezone }, targets)
   return { errors, platforms, accounts, warnings: [...checked.warnings, ...delays], valid: errors.length === 0 }
 }
@@ -59,7 +62,7 @@ export async function checkPost(
   const targets = accounts.toTargets(accounts.chosen)
   const checked = isUnchecked ? UNCHECKED : preflight(value, targets, files)
   const { remaining, problems: leftOut } = leaveOut(targets, value)
-  const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now, undefined)
+  const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now)
   const unscheduled = findSchedulingProblem(input.status, schedule, warnings, past)
   const draftErrors = [...problems, ...accounts.problems, ...leftOut, ...(unscheduled ? [unscheduled] : [])]
   return {

@@ -18,6 +18,7 @@ import type { DueOrder } from './due-order.ts'
 import type { Content, ContentOverride, Delivery, Move, PlatformStatus, Post, PostGroup } from './post.ts'
 import { toTarget, type ChosenAccount } from './targets.ts'
 import { ServiceError } from '../shared/service-error.ts'
+import { SECOND } from '../shared/times.ts'
 
 export type NewPost = Pick<
   Post,
@@ -38,22 +39,24 @@ export type NewPost = Pick<
   /** The accounts that are selected; by default, the platforms. */
   chosen?: ChosenAccount[]
   dueOrder?: DueOrder
+  /** How long the post waits if it is immediate, seconds; 0 by default. */
+  holdSeconds?: number
   draft: boolean
 }
 
 /** Creates a post. `scheduledAt` determines its status; a past one means now and is stored as null. */
 export function newPost(input: NewPost, now: Date): Post {
-  const { draft, dueOrder, chosen = toDefaults(input.selectedPlatforms), ...fields } = input
+  const { draft, dueOrder, holdSeconds, chosen = toDefaults(input.selectedPlatforms), ...fields } = input
   const due = draft
     ? { scheduledAt: input.scheduledAt, dueAt: null, status: 'DRAFT' as const }
-    : toSchedule(input.scheduledAt, now, dueOrder)
+    : toSchedule(input.scheduledAt, now, { dueOrder, holdSeconds })
   return {
     ...fields,
     ...due,
     contentVersion: 0,
     platformStatuses: chosen.map(createEntry),
-    // An immediate post needs no mark: the sweeper finds it because it is overdue.
-    startPending: due.status === 'SCHEDULED',
+    // A post that is due now needs no mark: the sweeper finds it because it is overdue.
+    startPending: due.dueAt !== null && due.dueAt > now,
     revision: 0,
     createdAt: now,
     updatedAt: now,
@@ -64,17 +67,17 @@ const toDefaults = (platforms: Platform[]): ChosenAccount[] => platforms.map((pl
 
 const createEntry = ({ platform, ...account }: ChosenAccount): PlatformStatus => createPlatformStatus(platform, account)
 
-/** Returns what the time of a post means for it. A past time means now. */
+/** Returns what the time of a post means for it. A past time means now, and an immediate post waits for the end of its hold. */
 export function toSchedule(
   scheduledAt: Date | null,
   now: Date,
-  dueOrder: DueOrder | undefined,
+  { dueOrder, holdSeconds = 0 }: { dueOrder?: DueOrder | undefined; holdSeconds?: number | undefined } = {},
 ): Pick<Post, 'scheduledAt' | 'dueRank' | 'status'> & { dueAt: Date } {
   if (scheduledAt && scheduledAt > now) {
     const dueAt = dueOrder?.delayMs ? new Date(scheduledAt.getTime() + dueOrder.delayMs) : scheduledAt
     return { scheduledAt, dueAt, ...(dueOrder && { dueRank: dueOrder.dueRank }), status: 'SCHEDULED' }
   }
-  return { scheduledAt: null, dueAt: now, status: 'PENDING' }
+  return { scheduledAt: null, dueAt: new Date(now.getTime() + holdSeconds * SECOND), status: 'PENDING' }
 }
 
 /** Creates a draft with the content of another post, without its schedule. */
@@ -123,22 +126,25 @@ export interface PostChange {
   scheduledAt?: Date | null
   /** The order at the new time. */
   dueOrder?: DueOrder
+  /** How long an immediate post waits from now on, seconds. Undefined keeps the wait of a post that is immediate already. */
+  holdSeconds?: number
   /** `DRAFT` keeps a draft; the others publish it. `scheduledAt` determines whether it becomes PENDING or SCHEDULED. */
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
 }
 
 /**
  * Edits a post that certainly was not sent. Publishing a draft resets `createdAt`.
+ * @param defaultHoldSeconds the hold of a post that becomes immediate by a change without one
  * @throws ServiceError POST_NOT_EDITABLE
  */
-export function edit(change: PostChange): Move {
+export function edit(change: PostChange, defaultHoldSeconds = 0): Move {
   return (post, now) => {
     const isDraft = post.status === 'DRAFT'
     const isEditable = isDraft || (canBeWithdrawn(post) && change.status !== 'DRAFT')
     if (!isEditable) {
       throw new ServiceError('POST_NOT_EDITABLE', 'Post can no longer be edited')
     }
-    const { status, scheduledAt: newTime, dueOrder, chosen = findChosen(post, change), ...fields } = change
+    const { status, scheduledAt: newTime, dueOrder, holdSeconds, chosen = findChosen(post, change), ...fields } = change
     const scheduledAt = newTime === undefined ? post.scheduledAt : newTime
     const edited: Post = {
       ...post,
@@ -152,8 +158,12 @@ export function edit(change: PostChange): Move {
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
-    const keepsTime = !isDraft && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
-    const time = keepsTime ? {} : toSchedule(scheduledAt, now, dueOrder)
+    const isSameTime = newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime()
+    const isHeldAnew = holdSeconds !== undefined && scheduledAt === null
+    const keepsTime = !isDraft && isSameTime && !isHeldAnew
+    const time = keepsTime
+      ? {}
+      : toSchedule(scheduledAt, now, { dueOrder, holdSeconds: holdSeconds ?? defaultHoldSeconds })
     return { ...edited, ...publishing, ...time, startPending: true }
   }
 }

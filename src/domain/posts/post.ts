@@ -43,6 +43,9 @@ export const DELIVERY_STATUSES = ['pending', 'processing', 'completed', 'failed'
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
+/** The longest hold: how long an immediate post waits, seconds. */
+export const MAX_HOLD_SECONDS = 120
+
 /** Accepted media types of a post. `image/jpg` is stored as `image/jpeg`. */
 export const MEDIA_TYPES = [
   'image/png',
@@ -238,6 +241,7 @@ export interface PostGroup {
 export interface FirstResponse {
   status: PostStatus
   scheduledAt: Date | null
+  dueAt: Date | null
   warnings: Problem[]
 }
 
@@ -257,8 +261,8 @@ export interface Post {
   groups?: PostGroup[]
   scheduledAt: Date | null
   /**
-   * When delivery is due: `scheduledAt`, or a little later in a burst of one user (`toBurstDelayMs`), or else the time of creation or of the
-   * user's retry; null for drafts.
+   * When delivery is due: `scheduledAt`, or a little later in a burst of one user (`toBurstDelayMs`), or else the end of the hold after the
+   * creation, or the time of the user's retry; null for drafts.
    */
   dueAt: Date | null
   /**

@@ -51,11 +51,12 @@ export function toPublishPlan(post: Post): PublishPlan | null {
   return { postId, userId, revision, dueAt, armAt, ...(isBrief && { isBrief }), platforms }
 }
 
-/** True for the first attempt of an immediate text for which no other server is read. */
+/** True for the first attempt of an immediate text without a hold for which no other server is read. */
 function isFirstText(post: Post, entry: PlatformStatus): boolean {
   const content = resolveContent(post, entry)
   const isText = listOwnMedia(content).length === 0 && !needsPage(entry.platform, content)
-  return post.scheduledAt === null && entry.delivery.attempt === 0 && isText
+  const isDue = post.scheduledAt === null && post.dueAt! <= post.updatedAt
+  return isDue && entry.delivery.attempt === 0 && isText
 }
 
 const SHORTEST_LEAD_MS = 3 * SECOND

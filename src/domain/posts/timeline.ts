@@ -33,7 +33,7 @@ export interface TimelineEvent {
   attempt?: number
   /** The part of a post with several that the event is about, from 1. */
   part?: number
-  /** End of a `wait`, or the time of an open entry's next attempt. */
+  /** End of a `wait` or of the hold of an immediate post, or the time of an open entry's next attempt. */
   until?: Date
   /** The workflow run whose activity caused the event; absent when a request did. */
   runId?: string
@@ -41,7 +41,12 @@ export interface TimelineEvent {
 
 /** Returns the first event of a new post's timeline. */
 export function createFirstEvent(post: Post): TimelineEvent {
-  return { at: post.createdAt, type: 'transition', status: post.status }
+  return { at: post.createdAt, type: 'transition', status: post.status, ...toHoldEnd(post, post.createdAt) }
+}
+
+/** Names the end of the hold of an immediate post; empty for other posts and after it. */
+function toHoldEnd({ status, dueAt }: Post, at: Date): Pick<TimelineEvent, 'until'> {
+  return status === 'PENDING' && dueAt !== null && dueAt > at ? { until: dueAt } : {}
 }
 
 /** Fields that only an edit changes. */
@@ -56,12 +61,15 @@ const EDITABLE = [
 
 /** Derives the events of a move by comparing the post before and after, so that no move can omit an event. */
 export function deriveEvents(before: Post, after: Post, at: Date): TimelineEvent[] {
-  const events: TimelineEvent[] = EDITABLE.some((name) => after[name] !== before[name]) ? [{ at, type: 'edit' }] : []
+  const isNew = after.status !== before.status
+  const isHeldAnew = after.status === 'PENDING' && !isNew && after.dueAt !== before.dueAt
+  const isEdited = EDITABLE.some((name) => after[name] !== before[name]) || isHeldAnew
+  const events: TimelineEvent[] = isEdited ? [{ at, type: 'edit', ...(isHeldAnew && toHoldEnd(after, at)) }] : []
   for (const entry of after.platformStatuses) {
     const old = findEntry(before, toTarget(entry))
     if (old && old !== entry) events.push(...deriveEntryEvents(old, entry, { at, ...nameNextPart(after, old) }))
   }
-  if (after.status !== before.status) events.push({ at, type: 'transition', status: after.status })
+  if (isNew) events.push({ at, type: 'transition', status: after.status, ...toHoldEnd(after, at) })
   return events
 }
 

@@ -25,6 +25,8 @@ export interface User {
   auth: { provider: AuthProvider; subject?: string }
   avatar: string | null
   timezone: string
+  /** How long immediate posts wait before they are published, seconds; absent: 0. */
+  holdSeconds?: number
   /** Claim `ver` of access tokens: incrementing it immediately revokes all tokens of the user. */
   tokenVersion: number
   subscription: Subscription

@@ -139,6 +139,7 @@ const firstResponseSchema = new Schema(
   {
     status: { type: String, enum: POST_STATUSES, required: true },
     scheduledAt: nullable(Date),
+    dueAt: nullable(Date),
     warnings: [warningSchema],
   },
   subdocumentOptions,

@@ -59,6 +59,7 @@ const userSchema = new Schema<User>(
     },
     avatar: nullable(String),
     timezone: required(String),
+    holdSeconds: Number,
     tokenVersion: required(Number),
     subscription: {
       plan: { type: String, enum: SUBSCRIPTION_PLANS, required: true },
@@ -198,6 +199,10 @@ export function createUserStore(connection: Connection) {
 
     async setTimezone(userId: string, timezone: string): Promise<void> {
       await model.updateOne({ _id: userId }, { $set: { timezone } })
+    },
+
+    async setHoldSeconds(userId: string, holdSeconds: number): Promise<void> {
+      await model.updateOne({ _id: userId }, { $set: { holdSeconds } })
     },
 
     /** Sets the given channels and leaves the others. Returns the preferences after it; null when there is no such user. */

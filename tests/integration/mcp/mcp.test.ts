@@ -306,6 +306,18 @@ describe('tools', () => {
     expect(await countPublished(text)).toBe(1)
   })
 
+  test('a post and a draft that wait for a hold can be cancelled before they are published', async () => {
+    const text = unique('held')
+    const held = await agent.use('publish_post', { ...textPost(text), holdSeconds: 120 })
+    const { postId } = await agent.use('draft_post', textPost(text))
+    const published = await agent.use('publish_draft', { postId, holdSeconds: 120 })
+    for (const post of [held, published]) {
+      expect(Date.parse(post.dueAt)).toBeGreaterThan(Date.now() + 60_000)
+      expect((await agent.use('cancel_post', { postId: post.postId })).status).toBe('CANCELLED')
+    }
+    expect(await countPublished(text)).toBe(0)
+  })
+
   test('a refused post names its problems, and nothing is created', async () => {
     const text = unique('x').padEnd(400, 'x')
     expect((await agent.use('check_post', textPost(text))).errors).toMatchObject([{ code: 'TEXT_TOO_LONG' }])

@@ -119,6 +119,17 @@ test('a post that is not published anywhere ends post --wait with exit code 6', 
   }
 })
 
+test('a post with --hold waits, and is cancelled meanwhile', async () => {
+  const text = unique('held')
+  const held = await run(['post', text, '--to', 'bluesky', '--hold', '120'])
+  const [, postId] = /^post +([0-9a-f]{24})\nstatus +PENDING\ndue +\d/.exec(held.stdout) ?? []
+  expect((await run(['show', postId!])).stdout).toMatch(/^due +\d/m)
+  expect((await run(['cancel', postId!])).stdout).toMatch(/^status +CANCELLED$/m)
+  expect((await owner.published()).filter((entry) => entry.text === text)).toEqual([])
+  const refused = await run(['post', text, '--to', 'bluesky', '--hold', '121'])
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('holdSeconds') })
+})
+
 test('a scheduled post is listed, shown and cancelled', async () => {
   const text = unique('scheduled')
   const { postId, ...created } = await runJson<{ postId: string; status: string; scheduledAt: string }>(

@@ -1,6 +1,7 @@
 import type { components } from '@postonce/sdk'
 import { Option } from 'commander'
 import type { CommandSpec, Run } from '../command.ts'
+import { holdOption } from '../content.ts'
 import {
   ACCOUNT,
   GROUP,
@@ -62,6 +63,7 @@ interface CountOptions extends FilterOptions {
 
 interface PublishOptions {
   at?: string
+  hold?: number
 }
 
 interface AccountOptions {
@@ -118,10 +120,13 @@ export const postCommands: CommandSpec[] = [
     usage: 'publish <post>',
     summary: 'Publish a draft',
     description: 'Publishes a draft: at the time of --at, else at its own time, else now.',
-    options: [new Option('--at <time>', 'when to publish, as for "postonce schedule"')],
+    options: [new Option('--at <time>', 'when to publish, as for "postonce schedule"'), holdOption()],
     async run(run: Run<PublishOptions>, postId) {
-      const { at } = run.options
-      const time = at === undefined ? {} : { scheduledAt: parseFutureTime(at, Date.now()) }
+      const { at, hold } = run.options
+      const time = withoutUndefined({
+        scheduledAt: at === undefined ? undefined : parseFutureTime(at, Date.now()),
+        holdSeconds: hold,
+      })
       printCreated(run, await run.client.posts.update(postId, { status: 'PENDING', ...time }, run.call))
     },
   },
@@ -190,9 +195,9 @@ function formatPost(post: Schemas['Post']): string {
   return [fields, '', formatDeliveries(platformStatuses)].join('\n')
 }
 
-/** Returns whether a post is due later than its time: in a burst of posts, or after a retry. */
-function isLate({ scheduledAt, dueAt }: Schemas['Post']): boolean {
-  return scheduledAt !== null && dueAt !== null && dueAt > scheduledAt
+/** Returns whether a post is due later than its time: in a burst of posts, after a hold, or after a retry. */
+function isLate({ scheduledAt, dueAt, createdAt }: Schemas['Post']): boolean {
+  return dueAt !== null && dueAt > (scheduledAt ?? createdAt)
 }
 
 function formatPosts(posts: Schemas['ListedPost'][]): string {
@@ -226,10 +231,14 @@ function formatCounts({ days }: Schemas['PostCounts']): string {
 /** Prints the warnings of a created or changed post, then the post. */
 export function printCreated({ io, print }: Run, created: Schemas['CreatedPost']): void {
   for (const { message } of created.warnings) io.note(`Warning: ${message}`)
-  print(created, ({ postId, status, scheduledAt }) =>
-    formatFields({ post: postId, status, ...(scheduledAt === null ? {} : { scheduled: formatTime(scheduledAt) }) }),
-  )
+  print(created, ({ postId, status, scheduledAt, dueAt }) => {
+    const time =
+      scheduledAt === null ? isWaiting(dueAt) && { due: formatTime(dueAt) } : { scheduled: formatTime(scheduledAt) }
+    return formatFields({ post: postId, status, ...time })
+  })
 }
+
+const isWaiting = (dueAt: string | null): boolean => dueAt !== null && Date.parse(dueAt) > Date.now()
 
 /** Formats the delivery of a post to each account, with a line for each of several parts. */
 export function formatDeliveries(deliveries: Schemas['PlatformStatus'][]): string {

@@ -1,7 +1,7 @@
 import type { components } from '@postonce/sdk'
 import { Option } from 'commander'
 import type { CommandSpec, Run } from '../command.ts'
-import { atOption, CONTENT_OPTIONS, readParts, type ContentOptions } from '../content.ts'
+import { atOption, CONTENT_OPTIONS, holdOption, readParts, type ContentOptions } from '../content.ts'
 import { CliError, EXIT } from '../exit-codes.ts'
 import { formatFields, formatTable } from '../output.ts'
 import { formatDeliveries, printCreated } from './posts.ts'
@@ -26,7 +26,7 @@ export const publishCommands: CommandSpec[] = [
     usage: 'post [text]',
     summary: 'Publish a post now',
     description: `Publishes a post now, or saves it as a draft. ${WITHOUT_TEXT}`,
-    options: [...CREATE_OPTIONS, new Option('--draft', 'save the post without publishing it')],
+    options: [...CREATE_OPTIONS, holdOption(), new Option('--draft', 'save the post without publishing it')],
     run: publish,
   },
   {
@@ -42,7 +42,7 @@ export const publishCommands: CommandSpec[] = [
     usage: 'validate [text]',
     summary: 'Check a post without creating it',
     description: `Checks a post without creating it; exit code 4 if it would be refused. ${WITHOUT_TEXT}`,
-    options: [...CONTENT_OPTIONS, atOption()],
+    options: [...CONTENT_OPTIONS, atOption(), holdOption()],
     async run(run: Run<ContentOptions>, text) {
       const report = await run.client.posts.validate(await readPost(run, text), run.call)
       if (!report.valid) run.io.setExitCode(EXIT.refused)
@@ -56,7 +56,7 @@ export const publishCommands: CommandSpec[] = [
       'Changes what is given of a post that was not sent yet. --media replaces all media; --to, --account and --group together ' +
       'replace all platforms, accounts and groups. --segment replaces the thread; an empty one, or an empty --first-comment, ' +
       'removes it. --options replaces the options of all platforms; {} removes them.',
-    options: [...CONTENT_OPTIONS, atOption()],
+    options: [...CONTENT_OPTIONS, atOption(), holdOption()],
     async run(run: Run<ContentOptions>, postId, text?: string) {
       const { client, call, options } = run
       const stored = options.textFor ? await client.posts.get(postId, call) : undefined

@@ -3,9 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { components } from '@postonce/sdk'
 import type { ReactNode } from 'react'
-import { client } from '../session/session.ts'
+import { client, useUser } from '../session/session.ts'
 import { askToConfirm } from './ask-to-confirm.ts'
 import { showDone, showError } from './errors.ts'
+import { showPublishing } from './hold.tsx'
 import { PLATFORM_LIMITS } from './platform-limits.ts'
 import { AccountName } from './platforms.tsx'
 import type { PostStatus } from './statuses.tsx'
@@ -40,14 +41,16 @@ export const canTakeBack = ({ status, parts = [], platformPostId, removal }: Del
 export function usePostActions() {
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const { holdSeconds } = useUser()
   const acting = useMutation({
-    mutationFn: ({ act }: { act: () => Promise<unknown>; done: string }) => act(),
-    onSuccess: (_, { done }) => showDone(done),
+    mutationFn: ({ act }: { act: () => Promise<unknown>; done: string | null }) => act(),
+    onSuccess: (_, { done }) => done !== null && showDone(done),
     onError: showError,
     onSettled: () =>
       Promise.all(['posts', 'subscription', 'media'].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
   })
-  const run = async (done: string, act: () => Promise<unknown>): Promise<void> => {
+  /** @param done what to report; null for an action that reports its outcome itself */
+  const run = async (done: string | null, act: () => Promise<unknown>): Promise<void> => {
     await acting.mutateAsync({ act, done }).catch(() => {})
   }
 
@@ -57,11 +60,14 @@ export function usePostActions() {
     publish: (posts: ListedPost[]) =>
       ask({
         title: posts.length === 1 ? 'Publish now?' : `Publish ${posts.length} posts now?`,
-        text: 'This cannot be undone: other people will see it.',
+        text:
+          holdSeconds === 0
+            ? 'This cannot be undone: other people will see it.'
+            : `Other people will see it after ${holdSeconds} seconds. Until then you can undo it.`,
         confirm: 'Publish',
         act: () =>
-          run(posts.length === 1 ? 'The post is being published.' : 'The posts are being published.', () =>
-            forEach(posts, (post) => edit(post, { status: 'PENDING', scheduledAt: null })),
+          run(null, async () =>
+            showPublishing(await forEach(posts, (post) => edit(post, { status: 'PENDING', scheduledAt: null }))),
           ),
       }),
 
@@ -196,6 +202,8 @@ function DeliveryNames({ deliveries }: { deliveries: Delivery[] }) {
 }
 
 /** In sequence, so that a limit or a refusal stops the rest. */
-async function forEach<T>(items: T[], act: (item: T) => Promise<unknown>): Promise<void> {
-  for (const item of items) await act(item)
+async function forEach<T, R>(items: T[], act: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (const item of items) results.push(await act(item))
+  return results
 }

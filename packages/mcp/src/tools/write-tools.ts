@@ -5,6 +5,7 @@ import { InputProblem } from '../problems.ts'
 import {
   accountId,
   contentFields,
+  holdSeconds,
   idempotencyKey,
   ifMatch,
   platform,
@@ -52,9 +53,9 @@ export const publishPost = defineTool({
   scope: 'posts:publish',
   effect: 'publish',
   isIdempotent: true,
-  input: z.strictObject({ ...contentFields, idempotencyKey }),
+  input: z.strictObject({ ...contentFields, holdSeconds, idempotencyKey }),
   run: async (args, { creations }, signal) =>
-    presentCreation(await creations.create(toCreateBody(args), args.idempotencyKey, signal)),
+    presentCreation(await creations.create({ ...toCreateBody(args), ...toHold(args) }, args.idempotencyKey, signal)),
 })
 
 export const schedulePost = defineTool({
@@ -79,9 +80,13 @@ export const publishDraft = defineTool({
   scope: 'posts:publish',
   effect: 'publish',
   isIdempotent: true,
-  input: z.strictObject({ postId, scheduledAt: scheduledAt.optional(), ifMatch }),
+  input: z.strictObject({ postId, scheduledAt: scheduledAt.optional(), holdSeconds, ifMatch }),
   run: (args, { client }, signal) =>
-    client.posts.update(args.postId, { status: 'PENDING', ...toFutureTime(args) }, toEdit(args, signal)),
+    client.posts.update(
+      args.postId,
+      { status: 'PENDING', ...toFutureTime(args), ...toHold(args) },
+      toEdit(args, signal),
+    ),
 })
 
 export const updatePost = defineTool({
@@ -186,6 +191,9 @@ function toFutureTime({ scheduledAt: time }: { scheduledAt?: string | undefined 
   }
   return { scheduledAt: time }
 }
+
+const toHold = ({ holdSeconds: seconds }: { holdSeconds?: number | undefined }) =>
+  seconds === undefined ? {} : { holdSeconds: seconds }
 
 const toEdit = ({ ifMatch: etag }: { ifMatch?: string | undefined }, signal: AbortSignal) => ({ signal, ifMatch: etag })
 

@@ -1848,6 +1848,26 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/profile/change-hold': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    /**
+     * Change how long immediate posts wait
+     * @description A post that is published immediately waits this long, and can be cancelled and edited meanwhile. Posts that wait already keep their times.
+     */
+    put: operations['changeHold']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/profile/change-name': {
     parameters: {
       query?: never
@@ -2763,6 +2783,7 @@ export interface components {
       postId: string
       status: components['schemas']['PostStatus']
       scheduledAt: string | null
+      dueAt: string | null
       /** @description Problems that do not reject the post but may make its delivery fail */
       warnings: components['schemas']['Problem'][]
     }
@@ -2852,6 +2873,11 @@ export interface components {
        * @example 2027-05-01T09:30
        */
       scheduledAt?: string | null
+      /**
+       * @description How long an immediate post waits before it is published, in place of your setting. It can be cancelled and edited meanwhile. Drafts and scheduled posts ignore it; an update of a waiting post begins the wait anew.
+       * @example 30
+       */
+      holdSeconds?: number
       /**
        * @description IANA timezone; the default is UTC
        * @example Europe/Berlin
@@ -3325,6 +3351,11 @@ export interface components {
        * @example 2027-05-01T09:30
        */
       scheduledAt?: string | null
+      /**
+       * @description How long an immediate post waits before it is published, in place of your setting. It can be cancelled and edited meanwhile. Drafts and scheduled posts ignore it; an update of a waiting post begins the wait anew.
+       * @example 30
+       */
+      holdSeconds?: number
       /**
        * @description IANA timezone; the default is that of the import
        * @example Europe/Berlin
@@ -4331,6 +4362,11 @@ export interface components {
        */
       scheduledAt?: string | null
       /**
+       * @description How long an immediate post waits before it is published, in place of your setting. It can be cancelled and edited meanwhile. Drafts and scheduled posts ignore it; an update of a waiting post begins the wait anew.
+       * @example 30
+       */
+      holdSeconds?: number
+      /**
        * @description IANA timezone; the default is UTC
        * @example Europe/Berlin
        */
@@ -4518,7 +4554,7 @@ export interface components {
       part?: number
       /**
        * Format: date-time
-       * @description When the delivery continues
+       * @description When the delivery continues or the hold ends
        */
       until?: string
       /** @description Temporal run id, for events of a worker */
@@ -4578,6 +4614,7 @@ export interface components {
       postId: string
       status: components['schemas']['PostStatus']
       scheduledAt: string | null
+      dueAt: string | null
       /** @description Problems that do not reject the post but may make its delivery fail */
       warnings: components['schemas']['Problem'][]
       /**
@@ -4673,6 +4710,11 @@ export interface components {
        */
       scheduledAt?: string | null
       /**
+       * @description How long an immediate post waits before it is published, in place of your setting. It can be cancelled and edited meanwhile. Drafts and scheduled posts ignore it; an update of a waiting post begins the wait anew.
+       * @example 30
+       */
+      holdSeconds?: number
+      /**
        * @description IANA timezone
        * @example Europe/Berlin
        */
@@ -4704,6 +4746,8 @@ export interface components {
       role: 'user' | 'admin'
       avatar: string | null
       timezone: string
+      /** @description How long immediate posts wait before they are published */
+      holdSeconds: number
       auth: {
         /**
          * @description Only `email` accounts have a password that can be changed.
@@ -4748,6 +4792,8 @@ export interface components {
       role: 'user' | 'admin'
       avatar: string | null
       timezone: string
+      /** @description How long immediate posts wait before they are published */
+      holdSeconds: number
       auth: {
         /**
          * @description Only `email` accounts have a password that can be changed.
@@ -13225,6 +13271,77 @@ export interface operations {
         'application/json': {
           /** @example Europe/Berlin */
           timezone: string
+        }
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  changeHold: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @example 30 */
+          holdSeconds: number
         }
       }
     }

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import {
+  MAX_HOLD_SECONDS,
   MEDIA_TYPES,
   POST_CLIENTS,
   POST_SOURCES,
@@ -12,6 +13,9 @@ import { Instant, nullable, stringEnum } from '../../shared/schemas/common.ts'
 
 export const EXAMPLE_POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
 export const EXAMPLE_MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'
+
+/** The values of a hold. */
+export const HOLD_RANGE = { minimum: 0, maximum: MAX_HOLD_SECONDS }
 
 export const Status = stringEnum<PostStatus>(POST_STATUSES, {
   title: 'PostStatus',
@@ -32,7 +36,7 @@ export const DueAt = nullable(
   Type.Unsafe<string>({
     ...Instant,
     description:
-      'When delivery is due: `scheduledAt`, or later where too many posts of yours have that second (`TIME_CROWDED`), else the time of the request; null for drafts',
+      'When delivery is due: `scheduledAt`, or later where too many posts of yours have that second (`TIME_CROWDED`), else the end of the hold (`holdSeconds`) after the request; null for drafts',
   }),
 )
 

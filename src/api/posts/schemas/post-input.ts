@@ -8,7 +8,7 @@ import { PLATFORMS } from '../../../domain/shared/platforms.ts'
 import { IfMatchHeader } from '../../shared/etags.ts'
 import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
-import { mediaItemFields } from './fields.ts'
+import { HOLD_RANGE, mediaItemFields } from './fields.ts'
 import { linkSchema } from './link.ts'
 import { Options } from './options.ts'
 
@@ -123,6 +123,13 @@ const scheduledAt = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
   examples: ['2027-05-01T09:30:00+02:00', '2027-05-01T09:30'],
 })
 
+const holdSeconds = Type.Integer({
+  ...HOLD_RANGE,
+  description:
+    'How long an immediate post waits before it is published, in place of your setting. It can be cancelled and edited meanwhile. Drafts and scheduled posts ignore it; an update of a waiting post begins the wait anew.',
+  examples: [30],
+})
+
 const timezoneOptions = { maxLength: 100, description: 'IANA timezone', examples: ['Europe/Berlin'] }
 
 const status = stringEnum(['DRAFT', 'PENDING', 'SCHEDULED'] as const, {
@@ -144,6 +151,7 @@ const wholePost = {
   platformSpecificContent: Type.Optional(OverridesInput),
   accountSpecificContent: Type.Optional(AccountOverridesInput),
   scheduledAt: Type.Optional(scheduledAt),
+  holdSeconds: Type.Optional(holdSeconds),
   timezone: Type.Optional(
     Type.String({ ...timezoneOptions, default: 'UTC', description: 'IANA timezone; the default is UTC' }),
   ),
@@ -181,6 +189,7 @@ export const PatchPostBody = Type.Partial(
     platformSpecificContent: OverridesInput,
     accountSpecificContent: AccountOverridesInput,
     scheduledAt,
+    holdSeconds,
     timezone: Type.String(timezoneOptions),
     status,
   }),

@@ -174,6 +174,7 @@ export const CreatedPost = Type.Object(
     postId: Type.String({ examples: [EXAMPLE_POST_ID] }),
     status: Status,
     scheduledAt: nullable(Instant),
+    dueAt: DueAt,
     warnings: Type.Array(ProblemSchema, {
       description: 'Problems that do not reject the post but may make its delivery fail',
     }),

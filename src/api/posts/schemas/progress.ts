@@ -57,7 +57,9 @@ export const PostTimeline = Type.Object(
           part: Type.Optional(
             Type.Integer({ minimum: 1, description: 'Number of the post in a thread; the first comment is the last' }),
           ),
-          until: Type.Optional(Type.Unsafe<string>({ ...Instant, description: 'When the delivery continues' })),
+          until: Type.Optional(
+            Type.Unsafe<string>({ ...Instant, description: 'When the delivery continues or the hold ends' }),
+          ),
           workflowRunId: Type.Optional(Type.String({ description: 'Temporal run id, for events of a worker' })),
         },
         { title: 'TimelineEvent' },

@@ -49,6 +49,7 @@ describe('the admin list of users', () => {
       auth: { provider: 'email' },
       avatar: user.avatar,
       timezone: 'UTC',
+      holdSeconds: 0,
       subscription: {
         plan: 'free',
         status: 'active',

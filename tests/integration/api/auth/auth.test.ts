@@ -69,6 +69,7 @@ describe('login', () => {
               role,
               avatar: user.avatar,
               timezone: 'UTC',
+              holdSeconds: 0,
               auth: { provider: 'email' },
               subscription: user.subscription,
               usage: user.usage,

@@ -385,7 +385,13 @@ describe('duplicating a post', () => {
     const postId = await createdPost(ann, { ...change, scheduledAt: inAnHour(), correlationId: 'first' })
     const { status, body } = await duplicate(ann, postId)
     expect([status, body.message]).toEqual([201, 'Draft created successfully'])
-    expect(body.data).toEqual({ postId: expect.any(String), status: 'DRAFT', scheduledAt: null, warnings: [] })
+    expect(body.data).toEqual({
+      postId: expect.any(String),
+      status: 'DRAFT',
+      scheduledAt: null,
+      dueAt: null,
+      warnings: [],
+    })
     const [original, draft] = [(await stored(postId))!, (await stored(body.data.postId))!]
     const { content, platformSpecificContent, selectedPlatforms, timezone } = original
     expect(draft).toMatchObject({ content, platformSpecificContent, selectedPlatforms, timezone })

@@ -41,6 +41,7 @@ describe('creating a post', () => {
         postId: expect.stringMatching(/^[0-9a-f]{24}$/),
         status: 'PENDING',
         scheduledAt: null,
+        dueAt: expect.any(String),
         warnings: [
           {
             path: 'selectedPlatforms.0',

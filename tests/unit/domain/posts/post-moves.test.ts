@@ -83,6 +83,23 @@ describe('a new post', () => {
   it('a past time means now and is stored as null', () => {
     expect(buildPost({ scheduledAt: after(T0, -1) })).toMatchObject({ status: 'PENDING', dueAt: T0, scheduledAt: null })
   })
+
+  it('an immediate post with a hold is PENDING, due at its end, and marked for a workflow start', () => {
+    const held = { status: 'PENDING', scheduledAt: null, dueAt: after(T0, 30_000), startPending: true }
+    expect(buildPost({ holdSeconds: 30 })).toMatchObject(held)
+    expect(buildPost({ holdSeconds: 30, scheduledAt: after(T0, -1) })).toMatchObject(held)
+    expect(buildPost({ holdSeconds: 0 })).toEqual({
+      ...buildPost(),
+      _id: expect.any(String),
+      userId: expect.any(String),
+    })
+  })
+
+  it('a hold delays neither a scheduled post nor a draft', () => {
+    const scheduledAt = after(T0, 5_000)
+    expect(buildPost({ holdSeconds: 30, scheduledAt })).toMatchObject({ status: 'SCHEDULED', dueAt: scheduledAt })
+    expect(buildPost({ holdSeconds: 30, draft: true })).toMatchObject({ status: 'DRAFT', dueAt: null })
+  })
 })
 
 describe('edit', () => {
@@ -119,6 +136,30 @@ describe('edit', () => {
   it('scheduledAt null publishes a scheduled post now', () => {
     const post = buildPost({ scheduledAt: after(T0, 60_000) })
     expect(edit({ scheduledAt: null })(post, T0)).toMatchObject({ status: 'PENDING', dueAt: T0, scheduledAt: null })
+  })
+
+  it.each([
+    ['a draft that is published', { draft: true }, { status: 'PENDING' }],
+    ['a scheduled post that is published now', { scheduledAt: after(T0, 60_000) }, { scheduledAt: null }],
+  ] as const)('%s waits for the hold of the request, else for the default one', (_name, fields, change) => {
+    const post = buildPost(fields)
+    expect(edit(change, 20)(post, T0)).toMatchObject({ status: 'PENDING', dueAt: after(T0, 20_000) })
+    expect(edit({ ...change, holdSeconds: 5 }, 20)(post, T0)).toMatchObject({ dueAt: after(T0, 5_000) })
+    expect(edit({ ...change, holdSeconds: 0 }, 20)(post, T0)).toMatchObject({ dueAt: T0 })
+  })
+
+  it('an edit during the hold keeps its end, unless the request has a hold of its own', () => {
+    const post = buildPost({ holdSeconds: 30 })
+    const now = after(T0, 10_000)
+    const content = { text: 'Other', mediaItems: [] }
+    expect(edit({ content, scheduledAt: null }, 60)(post, now)).toMatchObject({ dueAt: post.dueAt, contentVersion: 1 })
+    expect(edit({ holdSeconds: 60 })(post, now)).toMatchObject({ status: 'PENDING', dueAt: after(now, 60_000) })
+    expect(edit({ holdSeconds: 0 })(post, now)).toMatchObject({ status: 'PENDING', dueAt: now })
+  })
+
+  it('a hold does not move a scheduled post', () => {
+    const post = buildPost({ scheduledAt: after(T0, 60_000) })
+    expect(edit({ holdSeconds: 30 })(post, T0)).toMatchObject({ status: 'SCHEDULED', dueAt: post.dueAt })
   })
 
   it('editing the time zone or the text keeps the stored time', () => {

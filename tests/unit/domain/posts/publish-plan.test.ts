@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { accept } from '../../../../src/domain/posts/delivery-moves.ts'
-import { cancel } from '../../../../src/domain/posts/post-moves.ts'
+import { cancel, edit } from '../../../../src/domain/posts/post-moves.ts'
 import {
   armLeadMs,
   HIGHEST_DUE_RANK,
@@ -42,6 +42,23 @@ it('only the first attempt of an immediate text is brief', () => {
   expect(isBrief(buildClaim(post, 'bluesky', T0)(post, T0))).toBe(false)
   const platformSpecificContent = { threads: { mediaItems: [image] } }
   expect(isBrief(buildPost({ selectedPlatforms, platformSpecificContent }))).toBe(false)
+})
+
+it('an immediate post with a hold is armed and prepared before its end', () => {
+  const post = buildPost({
+    content: { text: 'Sea', mediaItems: [image] },
+    holdSeconds: 60,
+    selectedPlatforms: ['threads'],
+  })
+  const dueAt = T0.getTime() + 60_000
+  expect(toPublishPlan(post)).toMatchObject({
+    ...{ dueAt, armAt: dueAt - armLeadMs(post._id) },
+    platforms: [{ platform: 'threads', prepareAt: T0.getTime() }],
+  })
+  const text = buildPost({ holdSeconds: 60 })
+  expect(toPublishPlan(text)).not.toHaveProperty('isBrief')
+  const now = after(T0, 10_000)
+  expect(toPublishPlan({ ...edit({ holdSeconds: 0 })(text, now), updatedAt: now })).toMatchObject({ isBrief: true })
 })
 
 it('a draft, a cancelled post and an ended post have no plan', () => {

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { createDelivery, findOutdatedHandles } from '../../../../src/domain/posts/post-entries.ts'
-import { edit, retry, type PostChange } from '../../../../src/domain/posts/post-moves.ts'
+import { cancel, edit, retry, type PostChange } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post } from '../../../../src/domain/posts/post.ts'
 import { createFirstEvent, deriveEvents, sortByTime } from '../../../../src/domain/posts/timeline.ts'
 import { after, buildPost, buildClaim, T0 } from '../../../support/posts.ts'
@@ -28,6 +28,20 @@ const typesOf = (before: Post, afterwards: Post) =>
 it('a timeline starts with the status of the new post', () => {
   const post = buildPost()
   expect(createFirstEvent(post)).toEqual({ at: T0, type: 'transition', status: 'PENDING' })
+})
+
+it('the timeline says until when an immediate post waits', () => {
+  const draft = buildPost({ draft: true })
+  const held = buildPost({ holdSeconds: 30 })
+  const until = after(T0, 30_000)
+  expect(createFirstEvent(held)).toEqual({ at: T0, type: 'transition', status: 'PENDING', until })
+  expect(deriveEvents(draft, edit({ status: 'PENDING' }, 30)(draft, T0), T0)).toEqual([
+    { at: T0, type: 'transition', status: 'PENDING', until },
+  ])
+  expect(deriveEvents(held, edit({ holdSeconds: 60 })(held, T0), T0)).toEqual([
+    { at: T0, type: 'edit', until: after(T0, 60_000) },
+  ])
+  expect(deriveEvents(held, cancel()(held, T0), T0)).toEqual([{ at: T0, type: 'transition', status: 'CANCELLED' }])
 })
 
 it('a claim is an attempt and a transition', () => {

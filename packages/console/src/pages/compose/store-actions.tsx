@@ -6,6 +6,7 @@ import { useBrand } from '../../session/brand.ts'
 import { client } from '../../session/session.ts'
 import { askToConfirm } from '../../shared/ask-to-confirm.ts'
 import { describeError, showDone } from '../../shared/errors.ts'
+import { showPublishing } from '../../shared/hold.tsx'
 import type { Account } from '../../shared/platforms.tsx'
 import { ALLOWED } from '../../shared/post-actions.tsx'
 import { POST_STATUSES } from '../../shared/statuses.tsx'
@@ -106,12 +107,18 @@ export function StoreActions({ state, body, accounts, post, isGone, refresh }: S
             disabled={isBlocked || isConflict || isOver || body.selectedAccounts?.length === 0}
             {...button('publish')}
           >
-            {draft.at === null ? 'Publish now' : isWaiting ? 'Save' : 'Schedule'}
+            {toLabel(draft, post)}
           </Button>
         )}
       </Group>
     </Stack>
   )
+}
+
+/** Names what storing the post does. One that is sent soon anyway is only saved. */
+function toLabel({ at }: DraftState['draft'], post: Post | undefined): string {
+  if (at === null) return post?.status === 'PENDING' ? 'Save' : 'Publish now'
+  return post === undefined || post.status === 'DRAFT' ? 'Schedule' : 'Save'
 }
 
 /** A post for two brands is often a mistake. */
@@ -156,17 +163,13 @@ function useStoring({
   return useMutation({
     mutationKey: STORING,
     mutationFn: (kind: Kind) => (post && kind !== 'copy' ? update(post, kind) : create(kind)),
-    onSuccess: ({ postId }, kind) => {
+    onSuccess: (stored, kind) => {
+      const { postId } = stored
       if (kind === 'copy' && isEditable) state.finishCopy()
       else state.finish()
       for (const key of ['posts', 'subscription', 'media']) void queries.invalidateQueries({ queryKey: [key] })
-      showDone(
-        kind !== 'publish'
-          ? 'The draft is saved.'
-          : at === null
-            ? 'The post is being published.'
-            : 'The post is scheduled.',
-      )
+      if (kind === 'publish' && at === null) showPublishing([stored])
+      else showDone(kind === 'publish' ? 'The post is scheduled.' : 'The draft is saved.')
       // Whoever plans in the calendar sees the post in its place, and the next free time.
       if (kind === 'publish' && at !== null && view !== undefined)
         return navigate({ to: '/calendar', search: { view, date: at.time.slice(0, 10) } })

@@ -2,6 +2,7 @@ import { Group, Select, SegmentedControl, Stack, Text } from '@mantine/core'
 import { TimeField } from '../../shared/time-field.tsx'
 import { listTimezones } from '../../shared/timezones.ts'
 import { useTimes } from '../../shared/times.ts'
+import { useUser } from '../../session/session.ts'
 import { isPast, toInstant, toWallTime, type WallTime } from '../../shared/wall-times.ts'
 
 const HOUR_MS = 3_600_000
@@ -9,6 +10,7 @@ const HOUR_MS = 3_600_000
 /** Publishes now, or at a time of any zone. */
 export function When({ at, onChange }: { at: WallTime | null; onChange: (at: WallTime | null) => void }) {
   const { timezone, dateTime } = useTimes()
+  const { holdSeconds } = useUser()
   const inAnHour = () => ({ time: `${toWallTime(Date.now() + HOUR_MS, timezone).slice(0, 16)}:00`, timezone })
   return (
     <Stack gap="sm">
@@ -47,7 +49,9 @@ export function When({ at, onChange }: { at: WallTime | null; onChange: (at: Wal
       )}
       {at === null && (
         <Text size="sm" c="dimmed">
-          The post is sent as soon as you publish it.
+          {holdSeconds === 0
+            ? 'The post is sent as soon as you publish it.'
+            : `The post is sent ${holdSeconds} seconds after you publish it. Until then you can undo it.`}
         </Text>
       )}
     </Stack>

@@ -73,7 +73,8 @@ export function PostEvents({ post }: { post: Post }) {
                       )}
                       {event.until && (
                         <Text size="sm" c="dimmed">
-                          continues at {dateTime(event.until)}
+                          {event.type === 'transition' || event.type === 'edit' ? 'waits until' : 'continues at'}{' '}
+                          {dateTime(event.until)}
                         </Text>
                       )}
                       <Text size="xs" c="dimmed">

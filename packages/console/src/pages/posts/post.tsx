@@ -5,6 +5,7 @@ import { ChevronDown, CopyPlus, Pencil, Trash, Undo2 } from 'lucide-react'
 import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
 import { isNotFound } from '../../shared/errors.ts'
+import { HoldNotice } from '../../shared/hold.tsx'
 import { Page } from '../../shared/page.tsx'
 import { PLATFORMS, type Platform } from '../../shared/platforms.tsx'
 import { ALLOWED, canRetry, canTakeBack, usePostActions } from '../../shared/post-actions.tsx'
@@ -54,6 +55,7 @@ function PostView({ post, analytics, accountAnalytics = {} }: Detail) {
           <Figures post={post} analytics={analytics} accountAnalytics={accountAnalytics} />
         </Stack>
         <Stack gap="lg">
+          {post.status === 'PENDING' && <HoldNotice held={[{ ...post, postId: post._id }]} />}
           <Deliveries post={post} />
           <PostEvents post={post} />
         </Stack>

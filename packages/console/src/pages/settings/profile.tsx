@@ -1,4 +1,15 @@
-import { Avatar, Button, FileButton, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import {
+  Avatar,
+  Button,
+  FileButton,
+  Group,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { client, refreshUser, useUser } from '../../session/session.ts'
@@ -7,17 +18,22 @@ import { FieldForm } from '../../shared/field-form.tsx'
 import { Section } from '../../shared/section.tsx'
 import { listTimezones } from '../../shared/timezones.ts'
 
+const MAX_HOLD_SECONDS = 120
 const PICTURES = 'image/png,image/jpeg,image/webp'
 
 export function ProfileSettings() {
-  const { name, email, timezone } = useUser()
-  const form = useForm({ mode: 'uncontrolled', initialValues: { name, timezone } })
+  const { name, email, timezone, holdSeconds } = useUser()
+  const form = useForm({ mode: 'uncontrolled', initialValues: { name, timezone, holdSeconds } })
   const saving = useMutation({
     mutationFn: async (values: typeof form.values) => {
       if (values.name !== name)
         await client.request('PATCH', '/api/profile/change-name', { body: { name: values.name } })
       if (values.timezone !== timezone)
         await client.request('PUT', '/api/profile/change-timezone', { body: { timezone: values.timezone } })
+      // An empty field is none.
+      const seconds = Number(values.holdSeconds)
+      if (seconds !== holdSeconds)
+        await client.request('PUT', '/api/profile/change-hold', { body: { holdSeconds: seconds } })
       await refreshUser()
     },
     onError: (error) => form.setErrors(problemsByField(error)),
@@ -38,6 +54,16 @@ export function ProfileSettings() {
             limit={100}
             key={form.key('timezone')}
             {...form.getInputProps('timezone')}
+          />
+          <NumberInput
+            label="Seconds to undo"
+            description="How long a post waits after you publish it now, up to two minutes. Until then you can undo it."
+            min={0}
+            max={MAX_HOLD_SECONDS}
+            clampBehavior="strict"
+            allowDecimal={false}
+            key={form.key('holdSeconds')}
+            {...form.getInputProps('holdSeconds')}
           />
         </FieldForm>
       </Section>
