@@ -33,7 +33,7 @@ export async function takeBackPost(
   return post
 }
 
-/** Posts whose removal was requested, and that no workflow has removed yet. */
+/** Posts with a removal that is due and may have no workflow. */
 export const takeBackBacklog = ({ posts }: Parts): BackgroundBacklog => ({
   work: 'takeBack',
   summary: SUMMARY,

@@ -280,7 +280,7 @@ export interface Post {
   dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */
   startPending: boolean
-  /** When the oldest removal was requested that has not ended; null when there is none, absent before the first. */
+  /** When a pending removal was requested, or is tried again; null when none is pending, absent before the first. */
   removalDueAt?: Date | null
   /** `toPublishedKey` of every platform post, each held by one post only; absent before the first. */
   publishedKeys?: string[]

@@ -1,10 +1,11 @@
 import type { Failure } from './failure.ts'
 import { failure } from './failure.ts'
 import { findEntry, isOpenEntry, rollUpPost, toCauseFields, updateEntry } from './post-entries.ts'
-import type { Move, PlatformStatus, Post } from './post.ts'
+import type { Move, PlatformStatus, Post, Removal } from './post.ts'
 import { POSTING_RULES } from './posting-rules.ts'
 import { platformLabel } from '../shared/platforms.ts'
 import { ServiceError } from '../shared/service-error.ts'
+import { MINUTE } from '../shared/times.ts'
 import type { Target } from './targets.ts'
 
 /**
@@ -87,6 +88,21 @@ export function failRemoval(target: Target, reason: Failure): Move {
     )
     return { ...failed, removalDueAt: toRemovalDueAt(failed.platformStatuses) }
   }
+}
+
+/** Records when the removals that have not ended are tried again. */
+export function deferRemovals(until: Date): Move {
+  return (post) => (listPendingRemovals(post).length === 0 ? post : { ...post, removalDueAt: until })
+}
+
+const LONGEST_WAIT_MS = 10 * MINUTE
+
+/**
+ * Returns the wait before a removal is tried again, milliseconds: it grows with the age of the request.
+ * @param statedMs the wait that the failure asks for
+ */
+export function toRemovalWaitMs({ requestedAt }: Pick<Removal, 'requestedAt'>, statedMs: number, now: Date): number {
+  return Math.max(statedMs, Math.min(LONGEST_WAIT_MS, (now.getTime() - requestedAt.getTime()) / 4))
 }
 
 /** Returns when the oldest removal was requested that is not done; null when there is none. */

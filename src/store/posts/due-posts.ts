@@ -179,7 +179,7 @@ export function createDuePosts(collection: PostCollection) {
         .maxTimeMS(LIST_DEADLINE_MS)
         .toArray(),
 
-    /** Posts whose removal from a platform was requested before an instant and has not ended, oldest first. */
+    /** Posts with a pending removal that was requested, or should have been tried again, before an instant; longest due first. */
     async listUnremoved(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
       const found = await collection()
         .find<Pick<Post, '_id' | 'userId'>>(

@@ -4,11 +4,13 @@ import { failure } from '../../../../src/domain/posts/failure.ts'
 import { retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post } from '../../../../src/domain/posts/post.ts'
 import {
+  deferRemovals,
   failRemoval,
   listPendingRemovals,
   listPublishedIds,
   markRemoved,
   requestRemoval,
+  toRemovalWaitMs,
 } from '../../../../src/domain/posts/take-back.ts'
 import { deriveEvents } from '../../../../src/domain/posts/timeline.ts'
 import { after, buildClaim, buildPost, T0 } from '../../../support/posts.ts'
@@ -124,6 +126,26 @@ describe('a removed post', () => {
     expect(deriveEvents(requested, removed, T0)).toMatchObject([{ type: 'outcome', result: 'deleted' }])
     const [entry] = apply(removed, retry()).platformStatuses
     expect(entry).toMatchObject({ status: 'pending', parts: [], removal: null })
+  })
+})
+
+describe('a removal that has to wait', () => {
+  const SECOND = 1_000
+
+  it('is due when it is tried again', () => {
+    const pending = requestAt(publishedPost(), T0)
+    expect(deferRemovals(LATER)(pending, T0).removalDueAt).toEqual(LATER)
+    const removed = apply(pending, markRemoved('bluesky'))
+    expect(deferRemovals(LATER)(removed, T0)).toBe(removed)
+  })
+
+  it('waits a quarter of its age, at most 10 minutes, and as long as the platform asks', () => {
+    const waitMs = (ageMs: number, statedMs: number) =>
+      toRemovalWaitMs({ requestedAt: T0 }, statedMs, after(T0, ageMs)) / SECOND
+    expect(waitMs(0, SECOND)).toBe(1)
+    expect(waitMs(60 * SECOND, SECOND)).toBe(15)
+    expect(waitMs(86_400 * SECOND, SECOND)).toBe(600)
+    expect(waitMs(86_400 * SECOND, 3_600 * SECOND)).toBe(3_600)
   })
 })
 
