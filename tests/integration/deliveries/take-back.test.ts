@@ -96,12 +96,12 @@ it('a removal that has to wait is due when it is tried again, so the sweeper lea
   await control.fault({ method: 'DELETE', account, times: 1, action: unavailable })
   await takeBack(user, postId)
   const waited = async () => {
-    const { removalDueAt, platformStatuses } = (await world.context.posts.find(postId))!
-    return removalDueAt!.getTime() - platformStatuses[0]!.removal!.requestedAt.getTime()
+    const { changeDueAt, platformStatuses } = (await world.context.posts.find(postId))!
+    return changeDueAt!.getTime() - platformStatuses[0]!.removal!.requestedAt.getTime()
   }
   await expect.poll(waited, { timeout: 30_000 }).toBeGreaterThanOrEqual(30_000)
-  const unremoved = await world.context.posts.listUnremoved(new Date(), 1_000)
-  expect(unremoved.map(({ id }) => id)).not.toContain(postId)
+  const unchanged = await world.context.posts.listUnchanged(new Date(), 1_000)
+  expect(unchanged.map(({ id }) => id)).not.toContain(postId)
 })
 
 it('a removal from an account that is no longer connected says so', async () => {
@@ -111,7 +111,10 @@ it('a removal from an account that is no longer connected says so', async () => 
   await user.call('DELETE', '/api/platform/mastodon/disconnect')
   await takeBack(user, postId)
   const [entry] = await untilRemoved(user, postId)
-  expect(entry).toMatchObject({ status: 'completed', removal: { status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' } })
+  expect(entry).toMatchObject({
+    status: 'completed',
+    removal: { status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' },
+  })
   expect(await user.published('mastodon')).toHaveLength(2)
 })
 

@@ -429,6 +429,8 @@ test('options are read from the argument or a file, shown, replaced and removed'
 test('a published post is taken back, and shows how far that is', async () => {
   const text = unique('taken back')
   const { postId } = await runJson<{ postId: string }>(['post', text, '--to', 'bluesky', '--wait'])
+  const edit = await run(['edit-published', postId, 'Edited'])
+  expect(edit).toMatchObject({ code: 4, stderr: expect.stringContaining('Bluesky lets no program edit posts') })
   const { code, stdout } = await run(['take-back', postId])
   expect([code, stdout]).toEqual([0, expect.stringContaining('Removal requested')])
   await expect
