@@ -479,7 +479,7 @@ test('validate prints lengths and problems, creates nothing, and ends with exit 
 
 test('limits shows what platforms accept and what the account has used', async () => {
   const { stdout } = await run(['limits'])
-  expect(stdout).toMatch(/^PLATFORM +TEXT +MEDIA +IMAGES +VIDEOS +THREADS +COMMENTS +PUBLISHED\n/)
+  expect(stdout).toMatch(/^PLATFORM +TEXT +MEDIA +IMAGES +VIDEOS +THREADS +COMMENTS +TAKE BACK +EDIT +PUBLISHED\n/)
   expect(stdout).toMatch(/^bluesky +300 characters, 3000 bytes +4 +4 of 2 MB +1 of 300 MB /m)
   expect(stdout).toMatch(/^instagram +2200 characters +1 to 10 /m)
 })
