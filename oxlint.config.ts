@@ -65,7 +65,7 @@ const FENCES: Fence[] = [
     may: ['domain/**', 'flow/**'],
     types: ['activities/**'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
-    shared: ['contract'],
+    shared: ['contract', 'shared'],
   },
   {
     folder: 'activities',

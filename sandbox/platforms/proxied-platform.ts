@@ -9,6 +9,8 @@ export interface LedgerEntry {
   createdAt: string
   /** The id of the post that a reply or a comment is below. */
   replyTo?: string
+  /** The texts of its edits, oldest first; absent while it was never edited. */
+  edits?: string[]
 }
 
 export interface PublishedElsewhere {

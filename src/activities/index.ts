@@ -2,6 +2,7 @@ import { createAnalyticsActivities } from './analytics/analytics-activities.ts'
 import { createDownsampleActivities } from './analytics/downsample-snapshots.ts'
 import { createApplyImportActivities } from './imports/apply-import.ts'
 import { createBillingActivities } from './billing/billing-activities.ts'
+import { createChangePublishedActivities } from './publishing/change-published.ts'
 import { createCheckDuePostsActivities } from './publishing/check-due-posts.ts'
 import { createDeliverWebhooksActivities } from './webhooks/deliver-webhooks.ts'
 import { createCleanUploadsActivities } from './media/clean-uploads.ts'
@@ -13,7 +14,6 @@ import { createRenewTokensActivities } from './accounts/renew-tokens.ts'
 import { createRestartPostsActivities } from './publishing/restart-posts.ts'
 import { createSendMailActivities } from './notifications/send-mail.ts'
 import { createSweepActivities } from './publishing/sweep.ts'
-import { createTakeBackActivities } from './publishing/take-back.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** All activities of this service. */
@@ -23,7 +23,7 @@ export function createActivities(context: WorkerContext) {
     ...createPostActivities(context),
     ...createSweepActivities(context),
     ...createRestartPostsActivities(context),
-    ...createTakeBackActivities(context),
+    ...createChangePublishedActivities(context),
     ...createRenewTokensActivities(context),
     ...createCheckDuePostsActivities(context),
     ...createCleanUploadsActivities(context),

@@ -11,8 +11,8 @@ import { pushBacklog } from '../commands/notifications/start-sending.ts'
 import { createEventRelay } from '../commands/events/relay-events.ts'
 import type { BackgroundBacklog } from '../commands/shared/background-backlog.ts'
 import { createSealedSecrets } from '../commands/shared/sealed-secrets.ts'
+import { changeBacklog } from '../commands/posts/change-published.ts'
 import { createDiscardPrepared } from '../commands/posts/discard-prepared.ts'
-import { takeBackBacklog } from '../commands/posts/take-back-post.ts'
 import { createStartQueue } from '../commands/posts/start-queue.ts'
 import { createStorePost } from '../commands/posts/store-post.ts'
 import { erasureBacklog } from '../commands/users/erase-account.ts'
@@ -45,7 +45,7 @@ export function createServices(config: Config, parts: Parts) {
     paymentBacklog(parts),
     importBacklog(parts),
     webhookBacklog(parts),
-    takeBackBacklog(parts),
+    changeBacklog(parts),
   ]
 
   return {

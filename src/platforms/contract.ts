@@ -215,6 +215,18 @@ export interface PlatformAdapter {
    */
   remove?(platformPostId: string, account: Credentials, options: CallOptions): Promise<void>
   /**
+   * Reads a published post, and returns the one call that gives it the text of `post`; null when it has that text already. Its media and
+   * options stay. The error of the call says with `certain` and `answered` whether it may still take effect. Absent on platforms that let no
+   * program edit posts.
+   * @throws PlatformError `not_found` when the post is gone
+   */
+  planEdit?(
+    platformPostId: string,
+    post: OutgoingPost,
+    account: Credentials,
+    options: CallOptions,
+  ): Promise<(() => Promise<void>) | null>
+  /**
    * Deadline of the visible call in milliseconds, if it differs from the default: some platforms fetch a whole file
    * within it.
    */

@@ -69,6 +69,15 @@ function instrument(adapter: PlatformAdapter, recorder: StepRecorder): PlatformA
         throw error
       }
     },
+    ...(adapter.planEdit && {
+      async planEdit(id, post, account, options) {
+        const adapt = (error: unknown) => {
+          throw error instanceof PlatformError ? adaptToPost(error, post, account) : error
+        }
+        const call = await adapter.planEdit!(id, post, account, options).catch(adapt)
+        return call && (() => call().catch(adapt))
+      },
+    }),
   }
 }
 

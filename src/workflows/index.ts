@@ -1,5 +1,6 @@
 /** Root of the workflow bundle: every export is a workflow type. */
 export { applyImport } from './imports/apply-import.ts'
+export { changePublished } from './publishing/change-published.ts'
 export { checkDuePosts } from './publishing/check-due-posts.ts'
 export { cleanUploads } from './media/clean-uploads.ts'
 export { collectAccountMetrics, collectPostMetrics } from './analytics/collect-metrics.ts'
@@ -18,4 +19,3 @@ export { routePaymentEvent } from './billing/route-payment-event.ts'
 export { sendMail } from './notifications/send-mail.ts'
 export { subscription } from './billing/subscription.ts'
 export { sweep } from './publishing/sweep.ts'
-export { takeBack } from './publishing/take-back.ts'

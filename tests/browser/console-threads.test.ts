@@ -73,7 +73,7 @@ async function writeThread(page: Page, name: string): Promise<void> {
 const delivery = (page: Page, name: string) =>
   page.getByRole('region', { name: 'Accounts' }).getByRole('listitem').filter({ hasText: name })
 
-it('a thread with a comment is published on three platforms with its parts, and is taken back', async () => {
+it('a thread with a comment is published on three platforms with its parts, is edited, and is taken back', async () => {
   const { page, call } = await openComposer()
   await writeThread(page, 'Harbour')
   // Tumblr joins threads, and has no comments.
@@ -106,20 +106,21 @@ it('a thread with a comment is published on three platforms with its parts, and 
   await events.getByText('Waiting', { exact: true }).waitFor()
 
   await press(page, 'More')
+  await page.getByRole('menuitem', { name: 'Edit published' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit the published post' })
+  await form.getByText('Bluesky lets no program edit posts.').waitFor()
+  await form.getByLabel('Text').fill('Harbour edited')
+  await form.getByRole('button', { name: 'Edit' }).click()
+  const accounts = page.getByRole('region', { name: 'Accounts' })
+  await expect.poll(() => accounts.getByText(/^Edited/).count(), PATIENT).toBe(2)
+  expect((await controlFor('mastodon').ledger()).map(({ text }) => text)).toContain('Harbour edited')
+
+  await press(page, 'More')
   await page.getByRole('menuitem', { name: 'Take back everywhere' }).click()
   const question = page.getByRole('dialog', { name: 'Take the post back?' })
   for (const name of ['Bluesky', 'Mastodon', 'Tumblr']) await question.getByText(name).waitFor()
   await question.getByRole('button', { name: 'Take it back' }).click()
-  await expect
-    .poll(
-      () =>
-        page
-          .getByRole('region', { name: 'Accounts' })
-          .getByText(/^Taken back/)
-          .count(),
-      PATIENT,
-    )
-    .toBe(ON.length)
+  await expect.poll(() => accounts.getByText(/^Taken back/).count(), PATIENT).toBe(ON.length)
   const { post } = (await call('GET', `/api/posts/${page.url().split('/').pop()}`)).body.data
   expect(post.platformStatuses.map(({ status }: { status: string }) => status)).toEqual([
     'deleted',

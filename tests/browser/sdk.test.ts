@@ -57,6 +57,8 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
   },
   'posts.retry': async ({ client, draft, refused }) => refused(client.posts.retry(await draft())),
   'posts.takeBack': async ({ client, draft, refused }) => refused(client.posts.takeBack(await draft())),
+  'posts.editPublished': async ({ client, draft, refused }) =>
+    refused(client.posts.editPublished(await draft(), { content: { text: 'Edited' } })),
   'posts.delete': async ({ client, draft }) => client.posts.delete(await draft()),
   'posts.duplicate': async ({ client, draft }) => client.posts.duplicate(await draft()),
   'posts.status': async ({ client, draft }) => client.posts.status(await draft()),

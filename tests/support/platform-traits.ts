@@ -11,6 +11,8 @@ export interface PlatformTraits {
    * Null where the platform has no such call.
    */
   calls: { publish: Calls; reconcile: Calls; renew: Calls | null; exchange: Calls | null }
+  /** The method of the call that edits a published post; its path ends with the id. Absent where no program can edit posts. */
+  edit?: string
   /** A permanent refusal and a rate limit, as the platform reports them. */
   refusals: { definite: FaultAction; limited: FaultAction }
   /** The body of the platform's own 404. */
@@ -55,6 +57,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       renew: null,
       exchange: { method: 'POST', path: '/oauth/token' },
     },
+    edit: 'PUT',
     refusals: {
       definite: { status: 422, body: { error: 'Validation failed: no' } },
       limited: { status: 429, headers: { 'retry-after': '2' }, body: { error: 'Too many requests' } },
@@ -91,6 +94,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       renew: null,
       exchange: { method: 'GET', path: 'code=' },
     },
+    edit: 'POST',
     refusals: GRAPH_REFUSALS,
     notFound: GRAPH_NOT_FOUND,
     needsMedia: false,
@@ -102,6 +106,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       renew: null,
       exchange: { method: 'POST', path: '/oauth/access_token' },
     },
+    edit: 'PUT',
     refusals: {
       definite: {
         status: 400,

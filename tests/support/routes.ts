@@ -265,6 +265,7 @@ export const ROUTES: Record<string, RouteCase> = {
   'DELETE /api/posts/:postId': postRoute(200),
   // Nothing of the post is published.
   'DELETE /api/posts/:postId/published': postRoute(409),
+  'PATCH /api/posts/:postId/published': postRoute(409, { content: { text: 'Good evening' } }),
   'POST /api/posts/:postId/retry': postRoute(400),
   'POST /api/posts/:postId/duplicate': postRoute(201),
   'POST /api/posts/:postId/cancel': postRoute(200),
@@ -425,6 +426,7 @@ const KEY_SCOPES: [RegExp, RouteScope][] = [
   [/^(PUT|PATCH) \/api\/posts\/:postId$/, 'posts:draft'],
   [/^POST \/api\/posts\/:postId\/(retry|cancel)$/, 'posts:publish'],
   [/^DELETE \/api\/posts\/(:postId(\/published)?|media\/:mediaId)$/, 'posts:publish'],
+  [/^PATCH \/api\/posts\/:postId\/published$/, 'posts:publish'],
   [/^GET \/api\/platform\/(find|limits|accounts)$/, 'accounts:read'],
   [/ \/api\/platform\/accounts\/:accountId/, 'accounts:write'],
   [/^GET \/api\/groups/, 'accounts:read'],

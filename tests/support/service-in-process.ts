@@ -7,6 +7,13 @@ import { newId } from '../../src/store/shared/schema.ts'
 import { startWorkers, type WorkersOptions } from '../../src/worker/create-workers.ts'
 import { unique } from './servers.ts'
 
+interface PublishedChangeData {
+  status: string
+  requestedBy: string
+  error: string | null
+  errorCode: string | null
+}
+
 export interface PostStatusData {
   postId: string
   status: string
@@ -21,7 +28,8 @@ export interface PostStatusData {
     error: string | null
     errorCode: string | null
     nextAttemptAt: string | null
-    removal?: { status: string; requestedBy: string; error: string | null; errorCode: string | null }
+    removal?: PublishedChangeData
+    revisions?: (PublishedChangeData & { text: string })[]
     parts?: { kind: string; status: string; platformPostId: string | null }[]
     attemptCount: number
   }[]

@@ -3,7 +3,7 @@ import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { HOUR } from '../../src/domain/shared/times.ts'
 import { loadBundle } from '../../src/worker/bundle.ts'
-import { wakeSignal, type RoundResult } from '../../src/workflows/contract/webhooks.ts'
+import { wakeSignal, type RoundResult } from '../../src/workflows/contract/rounds.ts'
 import { createSkippedClock, startTestServer, synced } from './skipped-time.ts'
 
 let env: TestWorkflowEnvironment

@@ -42,10 +42,12 @@ function presentFurther({ segments, firstComment, onUnsupported, options }: Sche
 }
 
 export function presentDelivery(delivery: Schemas['PlatformStatus']) {
-  const { platform, accountId, accountName, nextAttemptAt, parts, removal } = delivery
+  const { platform, accountId, accountName, nextAttemptAt, parts, removal, revisions } = delivery
+  const edit = revisions?.at(-1)
   return {
     ...{ platform, accountId, accountName, ...presentOutcome(delivery), nextAttemptAt },
     ...(removal ? { removal: { status: removal.status, error: removal.error } } : {}),
+    ...(edit ? { edit: { status: edit.status, text: edit.text, error: edit.error } } : {}),
     ...(parts ? { parts: parts.map((part) => ({ kind: part.kind, ...presentOutcome(part) })) } : {}),
   }
 }

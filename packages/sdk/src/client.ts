@@ -93,6 +93,9 @@ export function createClient(options: ClientOptions) {
       /** Removes the published post from its platforms, or only from some accounts. `removal` of each entry says how far it is. */
       takeBack: (postId: string, query: { accounts?: string[] } = {}, call: CallOptions = {}) =>
         request('DELETE', '/api/posts/{postId}/published', { path: { postId }, query, ...call }),
+      /** Replaces the text of the published post, also only on some accounts. `revisions` of each entry says how far it is. */
+      editPublished: (postId: string, body: Schemas['EditPublished'], call: CallOptions = {}) =>
+        request('PATCH', '/api/posts/{postId}/published', { path: { postId }, body, ...call }),
       /** Deletes the post here; what is published stays. */
       delete: (postId: string, call: CallOptions = {}) =>
         request('DELETE', '/api/posts/{postId}', { path: { postId }, ...call }),

@@ -148,10 +148,11 @@ export function createMediaStore(options: MediaStoreOptions) {
       return { status: 200, body: present(media) }
     },
 
-    /** Returns the files that a new status of the account may show, in this order. */
-    attachable(account: Account, ids: string[]): Media[] {
+    /** Returns the files that a new status of the account may show, or the one that is edited, in this order. */
+    attachable(account: Account, ids: string[], editedId?: string): Media[] {
       if (ids.length > 4) throw new Refusal(422, 'Cannot attach more than 4 files')
-      const isFree = (media: Media | undefined) => media?.accountId === account.id && media.statusId === null
+      const isFree = (media: Media | undefined) =>
+        media?.accountId === account.id && (media.statusId === null || media.statusId === editedId)
       const [free, missing] = [true, false].map((wanted) => ids.filter((id) => isFree(state.media.get(id)) === wanted))
       if (missing!.length > 0 && !dropsMedia) {
         throw new Refusal(422, `Media ${missing!.join(', ')} not found or already attached to another post`)

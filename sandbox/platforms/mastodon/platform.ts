@@ -27,6 +27,7 @@ export function createMastodonPlatform({ state, oauth, statuses }: MastodonPlatf
         }),
         createdAt: status.createdAt,
         ...(status.inReplyToId !== undefined && { replyTo: status.inReplyToId }),
+        ...(status.edits && { edits: status.edits }),
       }))
     },
 

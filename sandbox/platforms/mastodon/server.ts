@@ -105,6 +105,11 @@ export function createMastodonServer(deps: ServerDeps): Server {
       ({ token, id }) => statuses.source(oauth.userOf(token, 'read:statuses'), id),
     ],
     [
+      'PUT',
+      /^\/api\/v1\/statuses\/(\d+)$/,
+      ({ token, id, params }) => statuses.edit(oauth.userOf(token, 'write:statuses'), id, params),
+    ],
+    [
       'DELETE',
       /^\/api\/v1\/statuses\/(\d+)$/,
       ({ token, id }) => {

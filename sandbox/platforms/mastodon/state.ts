@@ -72,6 +72,8 @@ export interface Status {
   inReplyToId?: string
   /** Time of the last edit; absent while it was never edited. */
   editedAt?: string
+  /** The texts of its edits, oldest first. */
+  edits?: string[]
   metrics?: Record<string, number>
 }
 

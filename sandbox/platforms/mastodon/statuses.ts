@@ -79,15 +79,10 @@ export function createStatuses(options: StatusesOptions) {
     if (params.text('scheduled_at') !== undefined) {
       throw new Refusal(422, 'Validation failed: Scheduled at must be a valid date')
     }
-    if (text === '' && attached.length === 0) throw new Refusal(422, "Validation failed: Text can't be blank")
-    if (lengthOf(text, params.text('spoiler_text') ?? '') > maxCharacters) {
-      throw new Refusal(422, `Validation failed: Text character limit of ${maxCharacters} exceeded`)
-    }
     const inReplyToId = params.text('in_reply_to_id') || undefined
-    const poll = readPoll(params.json)
-    if (poll && attached.length > 0)
-      throw new Refusal(422, 'Validation failed: Cannot attach media to a post with a poll')
     const spoilerText = params.text('spoiler_text')
+    const poll = readPoll(params.json)
+    assertContent(text, { attached, spoilerText, poll })
     const status: Status = {
       id: state.newId(),
       accountId: account.id,
@@ -106,6 +101,55 @@ export function createStatuses(options: StatusesOptions) {
     state.statuses.set(status.id, status)
     listOf(account.id).push(status)
     return status
+  }
+
+  function assertContent(
+    text: string,
+    {
+      attached,
+      spoilerText = '',
+      poll,
+    }: { attached: unknown[]; spoilerText: string | undefined; poll: Status['poll'] },
+  ): void {
+    if (text === '' && attached.length === 0) throw new Refusal(422, "Validation failed: Text can't be blank")
+    if (lengthOf(text, spoilerText) > maxCharacters) {
+      throw new Refusal(422, `Validation failed: Text character limit of ${maxCharacters} exceeded`)
+    }
+    if (poll && attached.length > 0)
+      throw new Refusal(422, 'Validation failed: Cannot attach media to a post with a poll')
+  }
+
+  /**
+   * Edits a status as `UpdateStatusService` of the real server does: what the call leaves out is removed, except the language; a call that
+   * changes nothing leaves no edit.
+   */
+  function edit(account: Account, id: string, params: Params): SandboxResponse {
+    const before = findOwn(account, id)
+    const text = (params.text('status') ?? '').trim()
+    const attached = media.attachable(account, params.list('media_ids'), id)
+    const spoilerText = params.text('spoiler_text') || undefined
+    const poll = readPoll(params.json)
+    assertContent(text, { attached, spoilerText, poll })
+    const { spoilerText: _, sensitive: __, poll: previous, ...kept } = before
+    const after: Status = {
+      ...kept,
+      ...{ text, mediaIds: attached.map((one) => one.id), language: params.text('language') ?? before.language },
+      ...(spoilerText && { spoilerText }),
+      ...((params.text('sensitive') === 'true' || spoilerText) && { sensitive: true }),
+      ...(poll && { poll }),
+    }
+    const toComparable = ({ text: shown, mediaIds, language, ...one }: Status) =>
+      JSON.stringify([shown, mediaIds, language, one.spoilerText, one.sensitive])
+    // Its end is computed anew, so a poll that is sent again changes the status.
+    const isChanged = toComparable(after) !== toComparable(before) || Boolean(poll ?? previous)
+    return { status: 200, body: present(isChanged ? replace(before, after) : before) }
+  }
+
+  function replace(before: Status, after: Status): Status {
+    const edited = { ...after, editedAt: new Date().toISOString(), edits: [...(before.edits ?? []), after.text] }
+    const list = listOf(before.accountId)
+    list[list.indexOf(before)] = edited
+    return state.statuses.set(before.id, edited)
   }
 
   function find(id: string): Status {
@@ -208,6 +252,7 @@ export function createStatuses(options: StatusesOptions) {
 
   return {
     create,
+    edit,
     find,
     findFor,
     findOwn,
@@ -258,9 +303,7 @@ export function createStatuses(options: StatusesOptions) {
     /** Changes the text of a status, as its author can. */
     rewrite(id: string, text: string): void {
       const before = find(id)
-      const after = state.statuses.set(id, { ...before, text, editedAt: new Date().toISOString() })
-      const list = listOf(before.accountId)
-      list[list.indexOf(before)] = after
+      replace(before, { ...before, text })
     },
   }
 }

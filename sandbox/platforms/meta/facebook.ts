@@ -15,7 +15,7 @@ interface FacebookDeps {
   counting: Counting
 }
 
-/** Calls that create a post or a comment, or publish a draft by its id. */
+/** Calls that create a post or a comment, or publish a draft or edit a post by its id. */
 const VISIBLE = /^(?:\/v\d+\.\d+)?\/(?:\w+\/(?:feed|videos|comments)|(\d+(?:_\d+)?))(?:\?|$)/
 
 /** Creates Facebook's part of the control interface. Accounts are pages or persons, by their id. */
@@ -40,6 +40,7 @@ export function createFacebookPlatform({ state, tokens, posts, comments, countin
           text: post.message,
           media: mediaOf(state, post).map(({ mimeType, altText }) => ({ type: mimeType, altText })),
           createdAt: new Date(post.publishedAt!).toISOString(),
+          ...(post.edits && { edits: post.edits }),
         }))
       return [
         ...published,
@@ -102,8 +103,9 @@ export function createFacebookPlatform({ state, tokens, posts, comments, countin
 
     textOf(body, path) {
       const draft = VISIBLE.exec(path)?.[1]
-      if (draft !== undefined) return find(draft)?.message
       const params = new URLSearchParams(body)
+      // With a message, it is an edit.
+      if (draft !== undefined) return params.has('message') ? undefined : find(draft)?.message
       if (params.get('published') === 'false') return undefined
       return params.get('message') ?? params.get('description') ?? ''
     },

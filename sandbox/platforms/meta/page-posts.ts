@@ -222,12 +222,14 @@ export function createPagePosts({ state, comments, counting, base, processingMs,
    * "Publishing a previously unpublished post. (Unpublishing a post is not supported)" (Page Post, `is_published`; Video, `published`). What a
    * repeat answers is not documented. The post keeps its id, and the time at which it was created.
    */
-  function publishDraft(call: MetaCall): SandboxResponse {
+  function updatePost(call: MetaCall): SandboxResponse {
     const [id = ''] = call.ids
     const video = state.videos.get(id)
     const post = state.posts.get(video ? `${video.pageId}_${id}` : id)
     if (!post) throw noSuchObject(id, call.method)
     const page = pageOf({ ...call, ids: [post.pageId] })
+    const message = call.params.get('message')
+    if (message !== undefined && post.publishedAt !== null) return edit(post, message.trim())
     if (call.params.get(video ? 'published' : 'is_published') !== 'true') throw badParameter('Nothing to change')
     if (post.publishedAt === null) {
       if (!isReady(post.videoId)) throw badParameter('The video is not ready')
@@ -237,6 +239,22 @@ export function createPagePosts({ state, comments, counting, base, processingMs,
       state.posts.set(post.id, Object.assign(post, { publishedAt: now, changedAt: now }))
     }
     return { status: 200, body: { success: true } }
+  }
+
+  /** "An app can only update a Page post if the post was made using that app" (Pages API, Posts). Posts with a video are not documented. */
+  function edit(post: PagePost, message: string): SandboxResponse {
+    if (post.isByPerson) throw notAllowed('The post was not made using this application.')
+    if (post.videoId !== null) throw badParameter('Nothing to change')
+    if (message === '') throw badParameter('Missing message or attachment')
+    assertMessage(message)
+    rewrite(post, message)
+    return { status: 200, body: { success: true } }
+  }
+
+  /** Changed in place, since the page's list holds the same record. Times are whole seconds. */
+  function rewrite(post: PagePost, message: string): void {
+    const changedAt = Math.max(Date.now(), post.createdAt + 1_000)
+    state.posts.set(post.id, Object.assign(post, { message, changedAt, edits: [...(post.edits ?? []), message] }))
   }
 
   function isReady(videoId: string | null): boolean {
@@ -292,7 +310,7 @@ export function createPagePosts({ state, comments, counting, base, processingMs,
       ['POST', /^\/(\d+)\/videos$/, addVideo],
       ['GET', /^\/(\d+)\/(?:published_posts|feed|posts)$/, listPosts],
       ['GET', /^\/(\d+)\/videos$/, listVideos],
-      ['POST', /^\/(\d+(?:_\d+)?)$/, publishDraft],
+      ['POST', /^\/(\d+(?:_\d+)?)$/, updatePost],
       ['DELETE', /^\/(\d+(?:_\d+)?)$/, deletePost],
     ],
     node(id, { caller }) {
@@ -339,15 +357,11 @@ export function createPagePosts({ state, comments, counting, base, processingMs,
         videoId: null,
         publishedAt: createdAt,
         createdAt,
+        isByPerson: true,
       }),
 
     /** Changes the text of a post, as people with a role on the page can. */
-    rewrite(id: string, message: string): void {
-      const post = state.posts.get(id)!
-      // Changed in place, since the page's list holds the same record. Times are whole seconds.
-      const changedAt = Math.max(Date.now(), post.createdAt + 1_000)
-      state.posts.set(id, Object.assign(post, { message, changedAt }))
-    },
+    rewrite: (id: string, message: string): void => rewrite(state.posts.get(id)!, message),
   }
 }
 

@@ -118,6 +118,10 @@ export interface PagePost {
   createdAt: number
   /** Time of the last change of its text, or of the publication of a draft; absent while it was never changed. */
   changedAt?: number
+  /** The texts of its edits, oldest first. */
+  edits?: string[]
+  /** True for a post that a person has published on the page itself. */
+  isByPerson?: true
   counted?: Counted
 }
 

@@ -5,6 +5,8 @@ import { textOf, WORDS, type Posts } from './posts.ts'
 import { readOAuthHeader } from './signature.ts'
 import type { Block, Blog, State } from './state.ts'
 
+const PUT_POST = /^\/v2\/blog\/[^/]+\/posts\/(\d+)(?:\?|$)/
+
 interface TumblrPlatformDeps {
   state: State
   oauth: OAuth
@@ -26,12 +28,13 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
       return state.posts
         .values()
         .filter((post) => post.state === 'published')
-        .map(({ id, blogId, content, timestamp }) => ({
+        .map(({ id, blogId, content, timestamp, edits }) => ({
           id,
           account: state.blogs.get(blogId)!.name,
           text: textOf(content),
           media: content.flatMap(mediaOf),
           createdAt: new Date(timestamp * 1_000).toISOString(),
+          ...(edits && { edits }),
         }))
     },
 
@@ -73,10 +76,11 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
       return blog?.uuid ?? null
     },
 
-    publishes: (method, path) => method === 'PUT' && /^\/v2\/blog\/[^/]+\/posts\/\d+(\?|$)/.test(path),
+    publishes: (method, path) => method === 'PUT' && PUT_POST.test(path),
 
-    /** Returns the text of calls that publish, and none for drafts, which are not public. */
-    textOf(body) {
+    /** Returns the text of calls that publish, and none for drafts, which are not public, and for edits. */
+    textOf(body, path) {
+      if (state.posts.get(PUT_POST.exec(path)?.[1] ?? '')?.state === 'published') return undefined
       try {
         const { content, state: becomes = 'published' } = JSON.parse(body) as { content: Block[]; state?: string }
         return becomes === 'published' ? textOf(content) : undefined

@@ -63,7 +63,13 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     const content = await media.take(account, readBlocks(wanted.content), params.files.filter(isUpload))
     // Storing the files took time: of two calls that publish one draft, the second finds it gone.
     if (find(blog, id) !== before) throw new Refusal(404, 'Not Found')
-    const isPublishing = before.state !== 'published' && wanted.state === 'published'
+    if (before.state === 'published' && wanted.state === 'published') {
+      // Changed in place, since the blog's list holds the same record.
+      const edits = [...(before.edits ?? []), textOf(content)]
+      state.posts.set(id, Object.assign(before, wanted, { content, edits }))
+      return envelope(200, { id })
+    }
+    const isPublishing = wanted.state === 'published'
     remove(before)
     const changed = isPublishing
       ? { id: state.newId(), genesisId: before.id, timestamp: now() }

@@ -68,6 +68,8 @@ export interface Post {
   sourceUrl?: string
   /** Unix seconds of the creation, or of the publication once it is published. */
   timestamp: number
+  /** The texts of its edits since the publication, oldest first. */
+  edits?: string[]
   metrics?: Record<string, number>
 }
 

@@ -6,11 +6,11 @@ import { PlatformError } from '../../platforms/errors.ts'
 import type { Context } from '../../context.ts'
 import type { CallLimiter } from './call-limiter.ts'
 
-/** One read-only call to a platform with the login of an account. */
+/** One call to a platform with the login of an account, which may be repeated. */
 type AccountCall<T> = (adapter: PlatformAdapter, account: Credentials, options: CallOptions) => Promise<T>
 
 /**
- * Makes read-only calls to platforms, each with a deadline and within the call limit of its server. A refused login is renewed once.
+ * Makes calls to platforms that may be repeated, each with a deadline and within the call limit of its server. A refused login is renewed once.
  * When it is refused again, the account counts as expired and its owner is notified.
  */
 export function createCallAccount({ credentials, platforms, collection }: Context, callLimiter: CallLimiter) {
@@ -55,7 +55,7 @@ export function createCallAccount({ credentials, platforms, collection }: Contex
 
 export type CallAccount = ReturnType<typeof createCallAccount>
 
-/** Also true when the platform may have executed the call, because a read changes nothing. */
+/** Also true when the platform may have executed the call, because it may be repeated. */
 function isUnauthorized(error: unknown): error is PlatformError {
   return error instanceof PlatformError && error.class === 'unauthorized'
 }

@@ -22,7 +22,7 @@ import {
 } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookResult } from '../../integrations/webhooks/webhook-sender.ts'
 import type { AttemptResult } from '../../store/webhooks/deliveries.ts'
-import type { RoundResult } from '../../workflows/contract/webhooks.ts'
+import type { RoundResult } from '../../workflows/contract/rounds.ts'
 import { allSettledOrThrow } from '../shared/all-settled.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { createSlotShares } from '../shared/slot-shares.ts'

@@ -99,7 +99,8 @@ function assertWhole<T extends object>(value: T): T {
 /** @param uses the publications of accounts, by platform */
 export function presentLimits(rules: PlatformRules, uses: Map<Platform, PublicationUse[]>) {
   return mapPlatforms((platform) => {
-    const { text, uncertainAbove, parts, media, altText, thread, removable, poll } = rules[platform]
+    const { text, uncertainAbove, parts, media, altText, thread, removable, editable, notEditableWith, poll } =
+      rules[platform]
     const publications = uses.get(platform)
     const presentKind = (kind: MediaKind) => {
       const { types, maxBytes, codecs, ...others } = media[kind]
@@ -118,6 +119,8 @@ export function presentLimits(rules: PlatformRules, uses: Map<Platform, Publicat
       altText,
       thread,
       removable,
+      editable,
+      ...(notEditableWith && { notEditableWith: [...notEditableWith] }),
       ...(poll && { poll }),
       ...(publications && { publications: publications.map(presentUse) }),
     }

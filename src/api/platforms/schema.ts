@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { ACCOUNT_HEALTH_STATUSES } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { POST_STATUSES } from '../../domain/posts/post.ts'
-import { COMMENT_FORMS, SEGMENT_FORMS } from '../../domain/posts/posting-rules.ts'
+import { COMMENT_FORMS, EDIT_OBSTACLES, SEGMENT_FORMS } from '../../domain/posts/posting-rules.ts'
 import { Instant, nullable, PlatformName, stringEnum } from '../shared/schemas/common.ts'
 
 export const ConnectBlueskyBody = Type.Object(
@@ -255,6 +255,10 @@ const PlatformLimits = Type.Object(
       ),
     }),
     removable: Type.Boolean({ description: 'True when `takeBackPost` can remove published posts' }),
+    editable: Type.Boolean({ description: 'True when `editPublishedPost` can edit published posts' }),
+    notEditableWith: Type.Optional(
+      Type.Array(stringEnum(EDIT_OBSTACLES), { description: 'Posts with one of these cannot be edited' }),
+    ),
     poll: Type.Optional(
       Type.Object(
         {

@@ -1,11 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 import { cancelPost } from '../../commands/posts/cancel-post.ts'
 import { deletePost } from '../../commands/posts/delete-post.ts'
 import { duplicatePost } from '../../commands/posts/duplicate-post.ts'
+import { editPublishedPost } from '../../commands/posts/edit-published-post.ts'
 import { retryPost } from '../../commands/posts/retry-post.ts'
 import { takeBackPost } from '../../commands/posts/take-back-post.ts'
 import type { Context } from '../../context.ts'
+import type { Post } from '../../domain/posts/post.ts'
+import { validationFailed } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
 import { IfMatchHeader, parseIfMatch } from '../shared/etags.ts'
 import { accountsFilter, IdParam } from '../shared/schemas/common.ts'
@@ -16,17 +20,19 @@ import { ClientHeaders } from './schemas/post-input.ts'
 import {
   CancelBody,
   CancelledPost,
+  ChangedPublication,
   CreatedPost,
   DeletedPost,
+  EditPublishedBody,
   PostConflict,
   RetriedPost,
   RetryBody,
-  TakenBackPost,
 } from './schemas/post.ts'
+import { findUnknownFields } from './unknown-fields.ts'
 
 const PostId = IdParam('postId')
 
-/** Routes that delete, retry, cancel and duplicate a post. */
+/** Routes that delete, retry, cancel and duplicate a post, and change what is published. */
 export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.setErrorHandler(createConflictHandler(context))
   app.delete(
@@ -65,15 +71,42 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
         }),
         params: PostId,
         querystring: Type.Object({ accounts: accountsFilter('Only on these accounts, by their ids') }),
-        response: { 202: success(TakenBackPost), ...errorResponses },
+        response: { 202: success(ChangedPublication), ...errorResponses },
       },
     },
     async ({ params: { postId }, query: { accounts }, user, log }, reply) => {
-      const requestedBy = user.apiKey ? `key:${user.apiKey._id}` : user.userId
-      const post = await takeBackPost(context, { userId: user.userId, postId, accountIds: accounts, requestedBy })
+      const post = await takeBackPost(context, { ...toRequester(user), postId, accountIds: accounts })
       log.info({ postId }, 'removal of a published post requested')
-      const { status, platformStatuses } = presentPost(post)
-      return reply.code(202).send(ok('Removal requested successfully', { postId, status, platformStatuses }))
+      return reply.code(202).send(ok('Removal requested successfully', presentChanged(post)))
+    },
+  )
+
+  app.patch(
+    '/:postId/published',
+    {
+      schema: {
+        ...operation('posts', 'editPublishedPost', 'Edit a published post on its platforms', {
+          keyScope: 'posts:publish',
+          description:
+            'Replaces the text on all accounts, or on those in `accounts`. All of them are checked first: if one cannot be edited, `errors` ' +
+            'says why, and none is. It goes on after the response: `revisions` says how far it is. An equal text changes nothing.',
+          errors: ['POST_NOT_EDITABLE'],
+        }),
+        params: PostId,
+        body: EditPublishedBody,
+        response: { 202: success(ChangedPublication), ...errorResponses },
+      },
+      preValidation: async ({ body }) => {
+        // Nothing but a text can be edited, so everything else is refused.
+        const unknown = findUnknownFields([EditPublishedBody], body)
+        if (unknown.length > 0) throw validationFailed(unknown)
+      },
+    },
+    async ({ params: { postId }, body: { content, accounts }, user, log }, reply) => {
+      const request = { ...toRequester(user), postId, accountIds: accounts, text: content.text }
+      const post = await editPublishedPost(context, request)
+      log.info({ postId }, 'edit of a published post requested')
+      return reply.code(202).send(ok('Edit requested successfully', presentChanged(post)))
     },
   )
 
@@ -151,4 +184,13 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
         .send(ok('Draft created successfully', presentCreatedPost({ postId, ...stored, warnings: [] })))
     },
   )
+}
+
+function toRequester({ userId, apiKey }: FastifyRequest['user']) {
+  return { userId, requestedBy: apiKey ? `key:${apiKey._id}` : userId }
+}
+
+function presentChanged(post: Post) {
+  const { _id: postId, status, platformStatuses } = presentPost(post)
+  return { postId, status, platformStatuses }
 }

@@ -11,7 +11,7 @@ import {
   type Post,
   type PostMetadata,
   type PostSource,
-  type Removal,
+  type PublishedChange,
 } from '../../domain/posts/post.ts'
 import { explainFailure } from '../../domain/posts/failure.ts'
 import { findOpenEntry, listPlatforms, toFailure } from '../../domain/posts/post-entries.ts'
@@ -146,7 +146,10 @@ function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatu
     error: reason && explainFailure(reason, entry.platform),
     errorCode: entry.errorCode,
     ...(parts && { parts }),
-    ...(entry.removal && { removal: presentRemoval(entry.platform, entry.removal) }),
+    ...(entry.removal && { removal: presentChange(entry.platform, entry.removal) }),
+    ...(entry.revisions && {
+      revisions: entry.revisions.map((one) => ({ text: one.text, ...presentChange(entry.platform, one) })),
+    }),
     ...(entry.replacedBy && { replacedBy: entry.replacedBy }),
     nextAttemptAt: isOpen ? toInstant(entry.delivery.nextAttemptAt) : null,
     attemptCount: entry.attemptCount,
@@ -156,12 +159,12 @@ function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatu
   }
 }
 
-function presentRemoval(platform: Platform, removal: Removal): NonNullable<PlatformStatusView['removal']> {
-  const { status, requestedAt, requestedBy } = removal
-  const reason = removal.status === 'failed' ? toFailure(removal) : null
+function presentChange(platform: Platform, change: PublishedChange): NonNullable<PlatformStatusView['removal']> {
+  const { status, requestedAt, requestedBy } = change
+  const reason = change.status === 'failed' ? toFailure(change) : null
   return {
     ...{ status, requestedAt: requestedAt.toISOString(), requestedBy },
-    completedAt: removal.status === 'completed' ? removal.completedAt.toISOString() : null,
+    completedAt: change.status === 'completed' ? change.completedAt.toISOString() : null,
     ...{ error: reason && explainFailure(reason, platform), errorCode: reason?.code ?? null },
   }
 }

@@ -11,6 +11,7 @@ export const EVENT_TYPES = [
   'delivery.failed',
   'delivery.unknown',
   'delivery.deleted',
+  'delivery.edited',
   'account.connected',
   'account.expiring',
   'account.expired',

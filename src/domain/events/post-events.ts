@@ -1,6 +1,7 @@
 import { findEntry } from '../posts/post-entries.ts'
 import type { CommentStatus, PlatformStatus, Post, PostStatus, Published } from '../posts/post.ts'
 import { toTarget, type Target } from '../posts/targets.ts'
+import { listNewEdits } from '../posts/timeline.ts'
 import { toEventId, type EventType, type NewEvent } from './events.ts'
 
 /** An event of a post. `target`: the delivery that has ended with it. */
@@ -62,8 +63,23 @@ function hasOnlyCommentsLeft({ dueAt, platformStatuses }: Post): boolean {
 function deriveDeliveryEvents(before: Post | null, after: Post, entry: PlatformStatus, at: Date): PostEvent[] {
   const target = toTarget(entry)
   const old = before && findEntry(before, target)
-  if (!old || old.status === entry.status) return []
+  if (!old) return []
   const data = { postId: after._id, ...describeDelivery(entry) }
+  const edits = listNewEdits(old, entry).map((index): PostEvent => {
+    const id = toEventId(after._id, target, 'edited', index)
+    return { id, type: 'delivery.edited', occurredAt: at, data }
+  })
+  return [...edits, ...deriveEnd(old, after, entry, { data, at })]
+}
+
+function deriveEnd(
+  old: PlatformStatus,
+  after: Post,
+  entry: PlatformStatus,
+  { data, at }: { data: NewEvent['data']; at: Date },
+): PostEvent[] {
+  if (old.status === entry.status) return []
+  const target = toTarget(entry)
   if (entry.status === 'deleted') {
     return [{ id: toEventId(after._id, target, 'deleted'), type: 'delivery.deleted', occurredAt: at, data }]
   }

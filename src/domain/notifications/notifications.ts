@@ -6,7 +6,7 @@ import { isWebUrl } from '../shared/links.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import { findFailedPost } from '../posts/parts.ts'
 import { toFailure } from '../posts/post-entries.ts'
-import type { PlatformStatus, Post } from '../posts/post.ts'
+import type { Cause, PlatformStatus, Post, PublishedChange } from '../posts/post.ts'
 import { toTarget, type Target } from '../posts/targets.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
 import { trimFullStop } from '../shared/text.ts'
@@ -139,27 +139,43 @@ export function postFailed(post: Post, entry: PlatformStatus, reason: Failure): 
   })
 }
 
-/** Warns of each entry that is still on its platform after a request to remove it, once per request. */
-export function listFailedRemovals(post: Post): NewNotification[] {
+/** Warns of each entry that is still on its platform after a request to remove it, or without its last edit, once per request. */
+export function listFailedChanges(post: Post): NewNotification[] {
   return post.platformStatuses.flatMap((entry) => {
-    const { removal } = entry
-    return removal?.status === 'failed' ? removalFailed(post, entry, removal.requestedAt, toFailure(removal)!) : []
+    const { removal, revisions } = entry
+    const edit = revisions?.at(-1)
+    return [
+      ...(removal?.status === 'failed' ? [changeFailed(post, entry, 'removal', removal)] : []),
+      // A removal has ended the others.
+      ...(edit?.status === 'failed' && edit.errorCode !== 'CANCELLED' ? [changeFailed(post, entry, 'edit', edit)] : []),
+    ]
   })
 }
 
-/** The causes of a failed removal that say themselves what to do. */
+/** The causes of a failed change that say themselves what to do. */
 const NAME_THEIR_STEP: ReadonlySet<Failure['code']> = new Set(['PLATFORM_NOT_SUPPORTED', 'PLATFORM_NOT_CONNECTED'])
 
-function removalFailed(post: Post, entry: PlatformStatus, requestedAt: Date, reason: Failure): NewNotification {
+const CHANGE_WORDS = {
+  removal: { done: 'removed from', again: 'take the post back again', byHand: 'Delete it' },
+  edit: { done: 'edited on', again: 'edit the post again', byHand: 'Edit it' },
+}
+
+function changeFailed(
+  post: Post,
+  entry: PlatformStatus,
+  kind: keyof typeof CHANGE_WORDS,
+  { requestedAt, ...cause }: Pick<PublishedChange, 'requestedAt'> & Cause,
+): NewNotification {
+  const reason = toFailure(cause)!
+  const { done, again, byHand } = CHANGE_WORDS[kind]
   const connect = CONNECT[reason.code]
-  const app = platformLabel(entry.platform)
-  const step = connect ? `${connect}, then take the post back again` : `Delete it in the ${app} app`
+  const step = connect ? `${connect}, then ${again}` : `${byHand} in the ${platformLabel(entry.platform)} app`
   const steps = NAME_THEIR_STEP.has(reason.code) ? '' : ` ${step}.`
   return createPostNotification(post._id, post.userId, {
-    dedupeKey: `removal-failed:${post._id}:${toTarget(entry)}:${requestedAt.getTime()}`,
+    dedupeKey: `${kind}-failed:${post._id}:${toTarget(entry)}:${requestedAt.getTime()}`,
     kind: 'postWarning',
     type: 'warning',
-    message: `Your post${quoteExcerpt(post, entry)} could not be removed from ${describeTarget(post, entry)}: ${describeCause(reason)}.${steps}`,
+    message: `Your post${quoteExcerpt(post, entry)} could not be ${done} ${describeTarget(post, entry)}: ${describeCause(reason)}.${steps}`,
     options: toLinkOption(entry.platformPostUrl ?? ''),
   })
 }

@@ -177,12 +177,20 @@ export interface Cause {
   platformReason?: PlatformReason | null
 }
 
-/** A request to remove the published post from its platform. */
-export type Removal = {
+/** A request to change what is published. */
+export type PublishedChange = {
   requestedAt: Date
   /** The id of the user, or of the API key after `key:`. */
   requestedBy: string
 } & ({ status: 'pending' } | { status: 'completed'; completedAt: Date } | ({ status: 'failed' } & Cause))
+
+/** An edit of the published post. */
+export type Revision = PublishedChange & {
+  /** Replaces the text of the first post. */
+  text: string
+  /** When a call began that may still make the edit; absent: no such call is known. */
+  calledAt?: Date
+}
 
 export interface PlatformStatus extends Cause {
   platform: Platform
@@ -204,7 +212,9 @@ export interface PlatformStatus extends Cause {
   /** Absent until the first comment has ended, and for posts without one. */
   comment?: CommentStatus
   /** Absent until a removal is requested, null once the post is retried after it. */
-  removal?: Removal | null
+  removal?: PublishedChange | null
+  /** The edits of the published post in the order of their requests; absent before the first. */
+  revisions?: Revision[]
   /**
    * Id of the duplicate that the user submitted for the same account after the failure. Absent before, null once the delivery is retried
    * after it.
@@ -289,8 +299,8 @@ export interface Post {
   dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */
   startPending: boolean
-  /** When the oldest removal was requested that has not ended; null when there is none, absent before the first. */
-  removalDueAt?: Date | null
+  /** When a pending change of what is published was requested, or is tried again; null when none is pending, absent before the first. */
+  changeDueAt?: Date | null
   /** `toPublishedKey` of every platform post, each held by one post only; absent before the first. */
   publishedKeys?: string[]
   revision: number

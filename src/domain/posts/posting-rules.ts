@@ -66,9 +66,17 @@ export interface PostingRules {
   thread: ThreadRule
   /** Whether programs can remove published posts. */
   removable: boolean
+  /** Whether programs can edit the text of published posts, which keep their ids. */
+  editable: boolean
+  /** What excludes a post from edits; absent for nothing. */
+  notEditableWith?: readonly EditObstacle[]
   /** Absent where posts have no polls. */
   poll?: PollRule
 }
+
+/** What a post may have that excludes it from edits. */
+export const EDIT_OBSTACLES = ['video', 'poll'] as const
+export type EditObstacle = (typeof EDIT_OBSTACLES)[number]
 
 /** How a platform publishes the further posts of a thread: as replies, as one long post, or not at all. */
 export const SEGMENT_FORMS = ['replies', 'joined', 'none'] as const
@@ -141,6 +149,7 @@ export const POSTING_RULES: PlatformRules = {
     altText: { image: 2_000, video: 2_000 },
     thread: { segments: 'replies', firstComment: 'reply' },
     removable: true,
+    editable: false,
   },
   threads: {
     text: [{ unit: 'codePointsEmojiAsBytes', max: 500 }],
@@ -156,6 +165,7 @@ export const POSTING_RULES: PlatformRules = {
     altText: { image: 1_000, video: 1_000 },
     thread: { segments: 'replies', firstComment: 'reply' },
     removable: true,
+    editable: false,
   },
   instagram: {
     text: [{ unit: 'utf16Units', max: 2_200 }],
@@ -170,6 +180,7 @@ export const POSTING_RULES: PlatformRules = {
     altText: { image: 1_000, video: null },
     thread: { segments: 'none', firstComment: 'comment', commentLength: 2_200 },
     removable: false,
+    editable: false,
   },
   facebook: {
     text: [{ unit: 'utf16Units', max: 63_206 }],
@@ -183,6 +194,9 @@ export const POSTING_RULES: PlatformRules = {
     altText: { image: 1_000, video: null },
     thread: { segments: 'none', firstComment: 'comment', commentLength: 8_000 },
     removable: true,
+    // A page's video has an id of its own, and how its text is edited is not documented.
+    editable: true,
+    notEditableWith: ['video'],
   },
   mastodon: {
     text: [{ unit: 'graphemesLinksAs23', max: 500 }],
@@ -196,6 +210,9 @@ export const POSTING_RULES: PlatformRules = {
     altText: { image: 1_500, video: 1_500 },
     thread: { segments: 'replies', firstComment: 'reply' },
     removable: true,
+    // An edit sets the end of a poll anew.
+    editable: true,
+    notEditableWith: ['poll'],
     // https://docs.joinmastodon.org/methods/statuses/#form-data-parameters and the defaults of `configuration.polls`.
     poll: { options: { min: 2, max: 4 }, optionLength: 50, expiresIn: { min: 300, max: 2_629_746 } },
   },
@@ -212,6 +229,7 @@ export const POSTING_RULES: PlatformRules = {
     altText: { image: 4_096, video: null },
     thread: { segments: 'joined', firstComment: 'none' },
     removable: true,
+    editable: true,
   },
 }
 

@@ -1,8 +1,10 @@
 import type { Failure } from './failure.ts'
 import { failure } from './failure.ts'
-import { findEntry, isOpenEntry, rollUpPost, toCauseFields, updateEntry } from './post-entries.ts'
-import type { Move, PlatformStatus, Post } from './post.ts'
+import { cancelEdits } from './edit-published.ts'
+import { findEntry, isOpenEntry, toCauseFields, updateEntry } from './post-entries.ts'
+import type { Move, PlatformStatus } from './post.ts'
 import { POSTING_RULES } from './posting-rules.ts'
+import { listNamed, scheduleChanges } from './published-changes.ts'
 import { platformLabel } from '../shared/platforms.ts'
 import { ServiceError } from '../shared/service-error.ts'
 import type { Target } from './targets.ts'
@@ -23,16 +25,14 @@ function canBeTakenBack(entry: PlatformStatus): boolean {
 }
 
 /**
- * Requests that the platforms remove what is published. Those that let no program remove posts are marked with what to do by hand.
+ * Requests that the platforms remove what is published, which ends the edits that wait. Those that let no program remove posts are marked with what to do by hand.
  * @param accountIds the accounts; absent: all
  * @param requestedBy the id of the user, or of the key after `key:`
  * @throws ServiceError POST_IN_PROGRESS while a named delivery is open, NOTHING_PUBLISHED when there is nothing to remove
  */
 export function requestRemoval(requestedBy: string, accountIds?: readonly string[]): Move {
   return (post, now) => {
-    const isNamed = ({ accountId }: PlatformStatus) =>
-      !accountIds || (accountId !== undefined && accountIds.includes(accountId))
-    const named = post.platformStatuses.filter(isNamed)
+    const named = listNamed(post, accountIds)
     if (named.some((entry) => isOpenEntry(entry) && post.status === 'PROCESSING')) {
       throw new ServiceError('POST_IN_PROGRESS', 'Post is still being delivered. Take it back once delivery has ended.')
     }
@@ -41,15 +41,14 @@ export function requestRemoval(requestedBy: string, accountIds?: readonly string
       throw new ServiceError('NOTHING_PUBLISHED', 'Nothing of this post is published on the named accounts')
     }
     const platformStatuses = post.platformStatuses.map((entry): PlatformStatus => {
-      if (!isNamed(entry) || !canBeTakenBack(entry) || entry.removal?.status === 'pending') return entry
+      if (!named.includes(entry) || !canBeTakenBack(entry) || entry.removal?.status === 'pending') return entry
       const requested = { requestedAt: now, requestedBy }
-      const byHand = POSTING_RULES[entry.platform].removable ? null : toByHand(entry)
-      const state = byHand
-        ? ({ status: 'failed', ...toCauseFields(byHand) } as const)
-        : ({ status: 'pending' } as const)
-      return { ...entry, removal: { ...requested, ...state } }
+      if (POSTING_RULES[entry.platform].removable) {
+        return { ...cancelEdits(entry), removal: { ...requested, status: 'pending' } }
+      }
+      return { ...entry, removal: { ...requested, status: 'failed', ...toCauseFields(toByHand(entry)) } }
     })
-    return { ...post, platformStatuses, removalDueAt: toRemovalDueAt(platformStatuses) }
+    return scheduleChanges({ ...post, platformStatuses })
   }
 }
 
@@ -70,7 +69,7 @@ export function markRemoved(target: Target): Move {
         ? { status: 'deleted', metricsDueAt: null }
         : { parts: [], platformPostId: null, platformPostUrl: null }),
     })
-    return { ...removed, removalDueAt: toRemovalDueAt(removed.platformStatuses) }
+    return scheduleChanges(removed)
   }
 }
 
@@ -80,22 +79,7 @@ export function failRemoval(target: Target, reason: Failure): Move {
     const entry = findEntry(post, target)
     if (entry?.removal?.status !== 'pending') return post
     const { requestedAt, requestedBy } = entry.removal
-    const failed: Post = rollUpPost(
-      updateEntry(post, target, {
-        removal: { status: 'failed', requestedAt, requestedBy, ...toCauseFields(reason) },
-      }),
-    )
-    return { ...failed, removalDueAt: toRemovalDueAt(failed.platformStatuses) }
+    const removal = { status: 'failed', requestedAt, requestedBy, ...toCauseFields(reason) } as const
+    return scheduleChanges(updateEntry(post, target, { removal }))
   }
-}
-
-/** Returns when the oldest removal was requested that is not done; null when there is none. */
-function toRemovalDueAt(entries: readonly PlatformStatus[]): Date | null {
-  const pending = entries.flatMap(({ removal }) => (removal?.status === 'pending' ? removal.requestedAt.getTime() : []))
-  return pending.length === 0 ? null : new Date(Math.min(...pending))
-}
-
-/** Returns the entries whose removal is requested and not done. */
-export function listPendingRemovals({ platformStatuses }: Post): PlatformStatus[] {
-  return platformStatuses.filter(({ removal }) => removal?.status === 'pending')
 }

@@ -5,7 +5,7 @@ import { toPartIndex, toParts } from './parts.ts'
 import { findEntry } from './post-entries.ts'
 import { toTarget } from './targets.ts'
 import type { Platform } from '../shared/platforms.ts'
-import type { Cause, PlatformStatus, Post, PostStatus } from './post.ts'
+import type { Cause, PlatformStatus, Post, PostStatus, Revision } from './post.ts'
 
 /** Maximal number of stored events of a post. The oldest are dropped. */
 export const TIMELINE_LENGTH = 200
@@ -13,7 +13,16 @@ export const TIMELINE_LENGTH = 200
 export const TIMELINE_TYPES = ['transition', 'edit', 'retry', 'wait', 'attempt', 'outcome', 'reconcile'] as const
 
 /** Results of `outcome` and `reconcile` events. */
-export const TIMELINE_RESULTS = ['accepted', 'refused', 'deferred', 'unknown', 'deleted', 'found', 'absent'] as const
+export const TIMELINE_RESULTS = [
+  'accepted',
+  'refused',
+  'deferred',
+  'unknown',
+  'deleted',
+  'edited',
+  'found',
+  'absent',
+] as const
 
 /** An event of a post, shown to its owner and to support. Contains nothing of the post's content. */
 export interface TimelineEvent {
@@ -111,6 +120,7 @@ function deriveEntryEvents(
   if (isRemoved(before, after)) {
     events.push({ ...about, type: 'outcome', result: 'deleted' })
   }
+  for (const _ of listNewEdits(before, after)) events.push({ ...about, type: 'outcome', result: 'edited' })
   const until = delivery.nextAttemptAt
   // A long outage must not push out everything else.
   const isSameOutage = delivery.outage && before.delivery.outage?.server === delivery.outage.server
@@ -132,6 +142,12 @@ function isAccepted(before: PlatformStatus, after: PlatformStatus): boolean {
 function isRemoved(before: PlatformStatus, after: PlatformStatus): boolean {
   if (after.status === 'deleted') return before.status !== 'deleted'
   return after.removal?.status === 'completed' && before.removal?.status === 'pending'
+}
+
+/** Returns the indices of the edits that the platform has made since. */
+export function listNewEdits(before: PlatformStatus, { revisions = [] }: PlatformStatus): number[] {
+  const isMade = (revision?: Revision) => revision?.status === 'completed'
+  return revisions.flatMap((one, index) => (isMade(one) && !isMade(before.revisions?.[index]) ? [index] : []))
 }
 
 /** Returns why the delivery, or that of the comment, has failed since; null when it has not. */

@@ -15,6 +15,7 @@ import { createCommentDialect } from './comment-dialect.ts'
 import { FACEBOOK_ERRORS } from './errors.ts'
 import { createDirectPosts } from './direct-posts.ts'
 import { createDrafts } from './drafts.ts'
+import { createPlanEdit } from './edit.ts'
 import { createFiles, isVideo } from './files.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
@@ -105,6 +106,7 @@ export function createFacebook(options: FacebookOptions) {
     ...accounts,
     ...metrics,
     remove: (id, account, { signal }) => removePost(api, id, { account, permission: 'pages_manage_posts', signal }),
+    planEdit: createPlanEdit({ api, publishTimeoutMs }),
     warmUp: media.warmUp,
   }
   const redirect: RedirectConnect = connect

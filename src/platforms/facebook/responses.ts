@@ -55,6 +55,8 @@ export const readDraft = responseReader(
   }),
 )
 
+export const readMessage = responseReader(Type.Object({ id: text, message: Type.Optional(Type.String()) }))
+
 /** https://developers.facebook.com/docs/graph-api/reference/page-post/#updating */
 export const readSuccess = responseReader(Type.Object({ success: Type.Literal(true) }))
 

@@ -129,6 +129,7 @@ export function createMastodon(options: MastodonOptions) {
     publish: async (post, account, ...rest) => getServer(account).publish(post, account, ...rest),
     reconcile: async (post, account, ...rest) => getServer(account).reconcile(post, account, ...rest),
     remove: async (id, account, ...rest) => getServer(account).remove(id, account, ...rest),
+    planEdit: async (id, post, account, ...rest) => getServer(account).planEdit(id, post, account, ...rest),
     profile: async (account, ...rest) => getServer(account).profile(account, ...rest),
     followers: async (account, ...rest) => getServer(account).followers(account, ...rest),
     revoke: async (account, ...rest) => findServer(account.serviceUrl ?? configuredUrl)?.revoke(account, ...rest),

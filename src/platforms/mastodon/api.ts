@@ -63,6 +63,10 @@ export function createApi(http: HttpClient, baseUrl: string) {
       return send({ method: 'POST', url: new URL(`${base}${path}`), headers, body }, read, options)
     },
 
+    put<T>(path: string, { headers, body }: Body, read: (text: string) => T | null, options: ApiOptions) {
+      return send({ method: 'PUT', url: new URL(`${base}${path}`), headers, body }, read, options)
+    },
+
     async delete(path: string, options: ApiOptions): Promise<void> {
       await send({ method: 'DELETE', url: new URL(`${base}${path}`) }, ignoreBody, options)
     },

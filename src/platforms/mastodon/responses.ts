@@ -85,6 +85,17 @@ export const readCountedStatuses = responseReader(Type.Array(CountedStatus))
 const StatusSource = Type.Object({ text: Type.String() })
 export const readStatusSource = responseReader(StatusSource)
 
+/** A status with what an edit repeats, because it removes what it leaves out. */
+export const readEditableStatus = responseReader(
+  Type.Object({
+    ...Status.properties,
+    spoiler_text: nullable(Type.String()),
+    sensitive: nullable(Type.Boolean()),
+    language: nullable(Type.String()),
+    poll: Type.Optional(Type.Unknown()),
+  }),
+)
+
 /** Bounded when it is used, so that one invalid value does not invalidate the whole document. */
 const stated = Type.Optional(Type.Unknown())
 

@@ -1,7 +1,14 @@
 import type { Segment } from '../../domain/posts/post.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
 import { CLOCK_TOLERANCE_MS, listSince } from '../shared/list-since.ts'
-import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
+import type {
+  CallOptions,
+  Credentials,
+  DeliveryCheckpoints,
+  OutgoingPost,
+  SearchOptions,
+  NotFoundResult,
+} from '../contract.ts'
 import { hasDifferentWords } from '../shared/text-difference.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../shared/in-flight.ts'
 import { readStatuses, readStatusSource, type Status } from './responses.ts'
@@ -95,8 +102,8 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     options: SearchOptions,
   ): Promise<'same' | 'alike' | 'other' | 'unclear'> {
     const { text } = post.content
-    const source = await fetchSource(status, account, options)
-    const isSameText = source === null ? isShownAs(status, post.content) : normalizeText(source) === normalizeText(text)
+    const source = await fetchSource(api, status, account, options)
+    const isSameText = hasText(status, source, text)
     if (isSameText) {
       const isKnown = hasOwnIds && !options.isRestored
       const files = compareFiles(status.media_attachments, post, delivery, { rules, hasOwnIds: isKnown })
@@ -106,23 +113,33 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     return status.edited_at === null && source !== null && hasDifferentWords(source, text) ? 'other' : 'unclear'
   }
 
-  /** Returns the text as it was sent; `null` when the server does not provide it. */
-  async function fetchSource({ id }: Status, account: Credentials, { signal }: SearchOptions): Promise<string | null> {
-    const path = `/api/v1/statuses/${encodeURIComponent(id)}/source`
-    try {
-      return (await api.get(path, {}, readStatusSource, { token: account.accessToken, signal })).body.text
-    } catch (error) {
-      if (isFinalRefusal(error)) return null
-      throw error
-    }
-  }
-
   /** Learns from a status that is certainly ours whether the server shows files under the ids of their uploads. */
   function learnIds({ media_attachments: files }: Status, uploaded: readonly string[]): void {
     hasOwnIds ||= files.some(({ id }) => uploaded.includes(id))
   }
 
   return { find, learnIds }
+}
+
+/** Returns the text as it was sent; `null` when the server does not provide it. */
+export async function fetchSource(
+  api: Api,
+  { id }: Pick<Status, 'id'>,
+  account: Credentials,
+  { signal }: CallOptions,
+): Promise<string | null> {
+  const path = `/api/v1/statuses/${encodeURIComponent(id)}/source`
+  try {
+    return (await api.get(path, {}, readStatusSource, { token: account.accessToken, signal })).body.text
+  } catch (error) {
+    if (isFinalRefusal(error)) return null
+    throw error
+  }
+}
+
+/** @param source see `fetchSource` */
+export function hasText(status: Pick<Status, 'content'>, source: string | null, text: string): boolean {
+  return source === null ? isShownAs(status, { text }) : normalizeText(source) === normalizeText(text)
 }
 
 interface Compared {
@@ -147,7 +164,7 @@ function normalizeText(text: string): string {
 }
 
 /** Compares displayed texts, without white space that HTML may have changed and without the servers of mentions. */
-function isShownAs({ content }: Status, { text }: Segment): boolean {
+function isShownAs({ content }: Pick<Status, 'content'>, { text }: Pick<Segment, 'text'>): boolean {
   return toComparable(toPlainText(content)) === toComparable(text)
 }
 

@@ -12,6 +12,7 @@ import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts, type ApplicationSource } from './accounts.ts'
 import { createApi, type Api } from './api.ts'
 import { createApplicationName } from './application-name.ts'
+import { createPlanEdit } from './edit.ts'
 import { createInstanceLimits } from './instance-limits.ts'
 import { createMedia, type MediaLimiters } from './media.ts'
 import { createMetrics } from './metrics.ts'
@@ -56,7 +57,8 @@ export function createServer(deps: ServerDeps, { base, createApplication, isName
     publishTimeoutMs,
   })
   const metrics = createMetrics({ api: reading, isAccountPresent })
-  const server: MastodonServer = { ...posts, ...accounts, begin, complete, limits, readMetrics: metrics.read }
+  const planEdit = createPlanEdit({ api, publishTimeoutMs })
+  const server: MastodonServer = { ...posts, planEdit, ...accounts, begin, complete, limits, readMetrics: metrics.read }
   return isNamed ? withGlobalIds(server, new URL(api.base).host) : server
 }
 
@@ -65,7 +67,7 @@ export interface MastodonServer
   extends
     RedirectConnect,
     Pick<PlatformAdapter, 'prepare' | 'publish' | 'reconcile' | 'profile'>,
-    Required<Pick<PlatformAdapter, 'followers' | 'revoke' | 'remove'>> {
+    Required<Pick<PlatformAdapter, 'followers' | 'revoke' | 'remove' | 'planEdit'>> {
   limits: ReturnType<typeof createInstanceLimits>
   readMetrics: PostMetrics['read']
 }
@@ -91,6 +93,7 @@ function withGlobalIds(server: MastodonServer, host: string): MastodonServer {
     },
     prepare: (post, account, ...rest) => server.prepare(localizePost(post), localize(account), ...rest),
     remove: (id, account, ...rest) => server.remove(toLocal(id), localize(account), ...rest),
+    planEdit: (id, post, account, ...rest) => server.planEdit(toLocal(id), post, localize(account), ...rest),
     async publish(post, account, ...rest) {
       const published = await server.publish(localizePost(post), localize(account), ...rest)
       return { ...published, platformPostId: toGlobal(published.platformPostId) }

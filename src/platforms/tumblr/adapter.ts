@@ -7,6 +7,7 @@ import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared
 import { createAccounts, toTokenPair } from './accounts.ts'
 import { createApi } from './api.ts'
 import { createDrafts } from './drafts.ts'
+import { createPlanEdit } from './edit.ts'
 import { createMetrics } from './metrics.ts'
 import { createSigner } from './oauth1.ts'
 import { createPosts } from './posts.ts'
@@ -59,6 +60,7 @@ export function createTumblr(options: TumblrOptions) {
   const adapter: PlatformAdapter = {
     platform: 'tumblr',
     ...createPosts({ api, drafts, wwwUrl, publishTimeoutMs }),
+    planEdit: createPlanEdit({ api, publishTimeoutMs }),
     ...accounts,
     metrics: createMetrics(reading),
     publicationQuota: ({ accountId }) => toPublicationQuota('tumblr', accountId),

@@ -53,6 +53,7 @@ const Post = Type.Object({
         type: Type.String(),
         text: Type.Optional(Type.String()),
         media: Type.Optional(Type.Unknown()),
+        alt_text: Type.Optional(Type.String()),
       }),
     ),
   ),

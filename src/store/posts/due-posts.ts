@@ -179,12 +179,12 @@ export function createDuePosts(collection: PostCollection) {
         .maxTimeMS(LIST_DEADLINE_MS)
         .toArray(),
 
-    /** Posts whose removal from a platform was requested before an instant and has not ended, oldest first. */
-    async listUnremoved(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
+    /** Posts with a pending change of what is published that was due before an instant, longest due first. */
+    async listUnchanged(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
       const found = await collection()
         .find<Pick<Post, '_id' | 'userId'>>(
-          { removalDueAt: { $lte: before } },
-          { projection: { userId: 1 }, sort: { removalDueAt: 1 }, limit, ...ALL_SHARDS },
+          { changeDueAt: { $lte: before } },
+          { projection: { userId: 1 }, sort: { changeDueAt: 1 }, limit, ...ALL_SHARDS },
         )
         .toArray()
       return found.map(({ _id: id, userId }) => ({ id, userId }))

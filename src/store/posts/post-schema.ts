@@ -115,6 +115,7 @@ const platformStatusSchema = new Schema(
     comment: { type: Schema.Types.Mixed, default: undefined },
     removal: { type: Schema.Types.Mixed, default: undefined },
     replacedBy: { type: String, default: undefined },
+    revisions: { type: Schema.Types.Mixed, default: undefined },
     attemptCount: required(Number),
     lastAttemptAt: nullable(Date),
     completedAt: nullable(Date),
@@ -222,7 +223,7 @@ export const postSchema = new Schema<StoredPost>(
     duplicateOf: { type: String, default: undefined },
     dueCheck: { type: new Schema({ at: nullable(Date), warned: [String] }, subdocumentOptions), default: undefined },
     startPending: required(Boolean),
-    removalDueAt: { type: Date, default: undefined },
+    changeDueAt: { type: Date, default: undefined },
     publishedKeys: { type: [String], default: undefined },
     revision: required(Number),
     createdAt: required(Date),
@@ -248,7 +249,7 @@ postSchema.index({ 'dueCheck.at': 1, dueAt: 1, _id: 1 }, { partialFilterExpressi
 // Immediate posts are not indexed here and cost nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
-postSchema.index({ removalDueAt: 1 }, { partialFilterExpression: { removalDueAt: { $type: 'date' } } })
+postSchema.index({ changeDueAt: 1 }, { partialFilterExpression: { changeDueAt: { $type: 'date' } } })
 // Only posts with events that are not in the feed yet, for the sweeper.
 postSchema.index(
   { 'pendingEvents.occurredAt': 1 },

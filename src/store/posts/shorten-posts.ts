@@ -5,7 +5,7 @@ const PAGE_BYTES = 2 * 1_048_576
 /** In code points. */
 const EXCERPT_LENGTH = 500
 
-/** A shortened post has an excerpt of its text, and neither its thread, its comment, overrides nor descriptions of media. */
+/** A shortened post has an excerpt of its text, and neither its thread, its comment, overrides, edits nor descriptions of media. */
 export type ListedPost = Post & { isShortened: boolean }
 
 /**
@@ -30,6 +30,10 @@ export function shortenLargePosts(limit: number) {
     {
       $set: {
         content: whenLarge(excerpt, '$content'),
+        platformStatuses: whenLarge(
+          { $map: { input: '$platformStatuses', in: { $unsetField: { field: 'revisions', input: '$$this' } } } },
+          '$platformStatuses',
+        ),
         platformSpecificContent: whenLarge({ $literal: {} }, '$platformSpecificContent'),
         accountSpecificContent: { $cond: ['$isShortened', '$$REMOVE', '$accountSpecificContent'] },
       },

@@ -6,7 +6,7 @@ import { getNativeDatabase, nativeCollection } from './native-collection.ts'
  * The version of the form in which records are stored. A process neither reads nor writes a database with another version. Increment it
  * with every change after which this code cannot read what is stored, or the code before it cannot read what this code stores.
  */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 const COLLECTION = 'meta'
 

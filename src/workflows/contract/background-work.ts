@@ -1,4 +1,4 @@
-import { WAKE_SIGNAL } from './webhooks.ts'
+import { WAKE_SIGNAL } from './rounds.ts'
 import type { TaskQueue } from './task-queues.ts'
 
 /**
@@ -12,7 +12,9 @@ export const BACKGROUND_WORK = {
   routePaymentEvent: { idPrefix: 'payment-event/', taskQueue: 'billing' },
   eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
   applyImport: { idPrefix: 'apply-import/', taskQueue: 'maintenance', takesOwner: true },
-  takeBack: { idPrefix: 'take-back/', taskQueue: 'maintenance', takesOwner: true },
+  changePublished: {
+    ...{ idPrefix: 'change-published/', taskQueue: 'maintenance', takesOwner: true, signal: WAKE_SIGNAL },
+  },
   collectFollowers: { idPrefix: 'followers/', taskQueue: 'analytics' },
   replayDeadLetter: { idPrefix: 'dead-letter/', taskQueue: 'analytics' },
   deliverWebhooks: { idPrefix: 'deliver-webhooks/', taskQueue: 'webhooks', takesOwner: true, signal: WAKE_SIGNAL },

@@ -85,3 +85,54 @@ it('a platform that refuses a removal keeps the post published, with its reason'
   expect(entry).toMatchObject({ status: 'completed', removal: { status: 'failed', errorCode: 'permission' } })
   expect(await user.published('mastodon')).toHaveLength(1)
 })
+
+it('a removal that has to wait is due when it is tried again, so the sweeper leaves it alone until then', async () => {
+  const user = await world.user()
+  const { control } = world.find('mastodon')
+  const { accountId: account } = user.accountOn('mastodon')
+  const postId = await user.post(['mastodon'], 'Waits')
+  await user.until(postId)
+  const unavailable = { status: 503, headers: { 'retry-after': '30' }, body: { error: 'Unavailable' } }
+  await control.fault({ method: 'DELETE', account, times: 1, action: unavailable })
+  await takeBack(user, postId)
+  const waited = async () => {
+    const { changeDueAt, platformStatuses } = (await world.context.posts.find(postId))!
+    return changeDueAt!.getTime() - platformStatuses[0]!.removal!.requestedAt.getTime()
+  }
+  await expect.poll(waited, { timeout: 30_000 }).toBeGreaterThanOrEqual(30_000)
+  const unchanged = await world.context.posts.listUnchanged(new Date(), 1_000)
+  expect(unchanged.map(({ id }) => id)).not.toContain(postId)
+})
+
+it('a removal from an account that is no longer connected says so', async () => {
+  const user = await world.user()
+  const postId = await user.post(['mastodon'], '', { content: { text: 'One', segments: [{ text: 'Two' }] } })
+  await user.until(postId)
+  await user.call('DELETE', '/api/platform/mastodon/disconnect')
+  await takeBack(user, postId)
+  const [entry] = await untilRemoved(user, postId)
+  expect(entry).toMatchObject({
+    status: 'completed',
+    removal: { status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' },
+  })
+  expect(await user.published('mastodon')).toHaveLength(2)
+})
+
+it('the removals of one user that hang leave room for those of others', async () => {
+  const [busy, other] = [await world.user(), await world.user()]
+  const { control } = world.find('mastodon')
+  const postIds = await Promise.all([1, 2, 3, 4, 5].map((number) => busy.post(['mastodon'], `Hangs ${number}`)))
+  const otherId = await other.post(['mastodon'], 'Does not hang')
+  for (const postId of postIds) await busy.until(postId)
+  await other.until(otherId)
+  const { accountId: account } = busy.accountOn('mastodon')
+  await control.fault({ method: 'DELETE', account, action: { hang: true } })
+  for (const postId of postIds) await takeBack(busy, postId)
+  const removals = async () =>
+    (await control.requests()).filter((request) => request.method === 'DELETE' && request.account === account)
+  await expect.poll(async () => (await removals()).length, { timeout: 30_000 }).toBe(3)
+  await takeBack(other, otherId)
+  await untilRemoved(other, otherId)
+  expect(await removals()).toHaveLength(3)
+  await world.clearFaults()
+})

@@ -20,6 +20,7 @@ const READ_AND_DRAFT: ApiKeyScope[] = ['posts:draft', 'accounts:read']
 const EVERYTHING: ApiKeyScope[] = ['posts:publish', 'accounts:read', 'analytics:read', 'captions:generate']
 const PUBLISHING_TOOLS = [
   'cancel_post',
+  'edit_published_post',
   'publish_draft',
   'publish_post',
   'retry_post',
@@ -246,6 +247,10 @@ describe('tools', () => {
     const { postId } = await agent.use('publish_post', { ...textPost(text), options })
     await agent.use('wait_for_post', { postId })
     expect((await agent.use('get_post', { postId })).post).toMatchObject({ text, options })
+    expect(await agent.call('edit_published_post', { postId, text: unique('edited') })).toMatchObject({
+      isError: true,
+      data: { error: { code: 'POST_NOT_EDITABLE' } },
+    })
     expect(await agent.use('take_back_post', { postId })).toMatchObject({
       deliveries: [{ status: 'completed', removal: { status: 'pending', error: null } }],
     })

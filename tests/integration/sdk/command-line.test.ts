@@ -440,6 +440,8 @@ test('options are read from the argument or a file, shown, replaced and removed'
 test('a published post is taken back, and shows how far that is', async () => {
   const text = unique('taken back')
   const { postId } = await runJson<{ postId: string }>(['post', text, '--to', 'bluesky', '--wait'])
+  const edit = await run(['edit-published', postId, 'Edited'])
+  expect(edit).toMatchObject({ code: 4, stderr: expect.stringContaining('Bluesky lets no program edit posts') })
   const { code, stdout } = await run(['take-back', postId])
   expect([code, stdout]).toEqual([0, expect.stringContaining('Removal requested')])
   await expect
@@ -488,7 +490,7 @@ test('validate prints lengths and problems, creates nothing, and ends with exit 
 
 test('limits shows what platforms accept and what the account has used', async () => {
   const { stdout } = await run(['limits'])
-  expect(stdout).toMatch(/^PLATFORM +TEXT +MEDIA +IMAGES +VIDEOS +THREADS +COMMENTS +PUBLISHED\n/)
+  expect(stdout).toMatch(/^PLATFORM +TEXT +MEDIA +IMAGES +VIDEOS +THREADS +COMMENTS +TAKE BACK +EDIT +PUBLISHED\n/)
   expect(stdout).toMatch(/^bluesky +300 characters, 3000 bytes +4 +4 of 2 MB +1 of 300 MB /m)
   expect(stdout).toMatch(/^instagram +2200 characters +1 to 10 /m)
 })

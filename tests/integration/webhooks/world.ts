@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { createDeliverWebhooksActivities } from '../../../src/activities/webhooks/deliver-webhooks.ts'
 import type { Context } from '../../../src/context.ts'
 import type { NewEvent } from '../../../src/domain/events/events.ts'
-import type { RoundResult } from '../../../src/workflows/contract/webhooks.ts'
+import type { RoundResult } from '../../../src/workflows/contract/rounds.ts'
 import { unique } from '../../support/servers.ts'
 import { partial } from '../../support/partial.ts'
 

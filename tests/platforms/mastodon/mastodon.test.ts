@@ -1018,3 +1018,47 @@ describe('options of a post', () => {
     })
   })
 })
+
+describe('edits', () => {
+  const edit = async ({ platformPostId }: Published, post: OutgoingPost) =>
+    (await world.adapter.planEdit(platformPostId, post, account, options()))?.()
+  const read = async ({ platformPostId }: Published) => {
+    const answer = await fetch(`${world.mastodon.url}${STATUSES}/${platformPostId}`, {
+      headers: { 'user-agent': 'test' },
+    })
+    return (await answer.json()) as Record<string, unknown>
+  }
+
+  it('an edit keeps the warning, the sensitivity and the language', async () => {
+    const mastodon = { spoilerText: 'Careful', sensitive: true, language: 'de' }
+    const post = { ...newPost('Vorher'), options: { mastodon } }
+    const published = await publish(post)
+    await edit(published, { ...post, content: { ...post.content, text: 'Nachher' } })
+    const kept = { spoiler_text: 'Careful', sensitive: true, language: 'de' }
+    expect(await read(published)).toMatchObject({ content: '<p>Nachher</p>', ...kept })
+  })
+
+  it('an edit that would restart a poll is refused', async () => {
+    const poll = { options: ['Yes', 'No'], expiresIn: 3_600 }
+    const post = { ...newPost('A question'), options: { mastodon: { poll } } }
+    const published = await publish(post)
+    const error = await platformErrorOf(edit(published, { ...post, content: { ...post.content, text: 'Another' } }))
+    expect(error).toMatchObject({ class: 'validation', certain: true })
+    expect(await read(published)).toMatchObject({
+      edited_at: null,
+      poll: { options: [{ title: 'Yes' }, { title: 'No' }] },
+    })
+  })
+
+  it('a server without edits refuses them', async () => {
+    const post = newPost('On an old server')
+    const published = await publish(post)
+    await world.control.addFault({
+      method: 'PUT',
+      path: STATUSES,
+      action: { status: 404, body: { error: 'Not Found' } },
+    })
+    const error = await platformErrorOf(edit(published, { ...post, content: { ...post.content, text: 'Edited' } }))
+    expect(error).toMatchObject({ class: 'validation', message: 'This server edits no posts' })
+  })
+})

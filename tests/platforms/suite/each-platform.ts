@@ -47,7 +47,7 @@ function createSubject(platform: Platform) {
   beforeEach(() => world.control.clearFaults())
 
   const rules = POSTING_RULES[platform]
-  const { calls, refusals, notFound } = PLATFORM_TRAITS[platform]
+  const { calls, refusals, notFound, edit: editMethod } = PLATFORM_TRAITS[platform]
   const isCall =
     ({ method, path }: Calls) =>
     (request: LoggedRequest) =>
@@ -67,6 +67,7 @@ function createSubject(platform: Platform) {
     platform,
     rules,
     calls,
+    editMethod,
     refusals,
     notFound,
     world: () => world,

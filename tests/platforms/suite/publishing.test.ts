@@ -83,6 +83,10 @@ onEveryPlatform((subject) => {
     expect(world().adapter.remove !== undefined).toBe(rules.removable)
   })
 
+  it('a platform whose posts no program can edit says so in its rules', () => {
+    expect(world().adapter.planEdit !== undefined).toBe(rules.editable)
+  })
+
   it('an unprepared post with media is not published', async () => {
     const [account, outgoing] = [await world().newAccount(), await post('unprepared', [await image()])]
     const requests = await requestsDuring(async () =>

@@ -582,3 +582,17 @@ it('a post has the tags and the source of its options', async () => {
   const { posts } = ((await response.json()) as { response: { posts: object[] } }).response
   expect(posts).toMatchObject([{ tags: ['here', 'field notes', 'rain'], source_url: 'https://source.example/1' }])
 })
+
+describe('edits', () => {
+  it('an edit changes the tags of the text, and keeps the others and the source', async () => {
+    const tumblr = { tags: ['kept'], sourceUrl: 'https://example.com/source' }
+    const post = { ...newPost('With #one'), options: { tumblr } }
+    const published = await publish(post)
+    const edited = { ...post, content: { ...post.content, text: 'With #two\n\nand a paragraph' } }
+    await (await world.adapter.planEdit(published.platformPostId, edited, account, options()))!()
+    expect(await readPost(published, account)).toMatchObject({
+      ...{ tags: ['two', 'kept'], source_url: 'https://example.com/source' },
+      content: [{ text: 'With #two' }, { text: 'and a paragraph' }],
+    })
+  })
+})

@@ -61,6 +61,7 @@ test('there is a method for every read of analytics and every action on a post',
   expect([...called]).toContain('GET /api/analytics/posts/top?accounts=a1&accounts=a2&from=2027-05-01&format=csv')
   const { cancel, duplicate, retry, status, takeBack, timeline } = posts
   for (const act of [cancel, duplicate, retry, status, takeBack, timeline]) await act('p1')
+  await posts.editPublished('p1', { content: { text: 'Edited' } })
   expect(wanted.length).toBeGreaterThan(8)
   expect(wanted.filter((operation) => !called.has(operation))).toEqual([])
 })

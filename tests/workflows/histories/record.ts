@@ -219,7 +219,7 @@ async function recordPosts(userId: string): Promise<void> {
   await record('retried', partial)
   removalFailures.push(transient())
   await takeBackPost(context, { userId, postId: partial, requestedBy: userId })
-  await recordEnd('taken-back', backgroundWorkflowId('takeBack', partial))
+  await recordEnd('taken-back', backgroundWorkflowId('changePublished', partial))
 
   const image = { storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.png`, mimeType: 'image/png' }
   const content = { text: RECORDED_TEXT, mediaItems: [image] }

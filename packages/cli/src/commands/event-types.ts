@@ -13,6 +13,7 @@ export const EVENT_TYPES = listValues<EventType>({
   'delivery.failed': true,
   'delivery.unknown': true,
   'delivery.deleted': true,
+  'delivery.edited': true,
   'account.connected': true,
   'account.expiring': true,
   'account.expired': true,

@@ -34,6 +34,7 @@ function formatLimits(limits: Record<Schemas['Platform'], Schemas['PlatformLimit
     { title: 'THREADS', value: ([, { thread }]) => thread.segments },
     { title: 'COMMENTS', value: ([, { thread }]) => thread.firstComment },
     { title: 'TAKE BACK', value: ([, { removable }]) => (removable ? 'yes' : 'by hand') },
+    { title: 'EDIT', value: ([, limits]) => formatEdits(limits) },
     { title: 'PUBLISHED', value: ([, { publications = [] }]) => publications.map(formatQuota).join(', ') },
   ])
 }
@@ -43,6 +44,9 @@ const formatLength = ({ max, unit }: Schemas['PlatformLimits']['text'][number]) 
   `${max} ${unit === 'utf8Bytes' ? 'bytes' : 'characters'}`
 
 const formatKind = ({ max, maxBytes }: Media['image']) => `${max} of ${Math.floor(maxBytes / MEGABYTE)} MB`
+
+const formatEdits = ({ editable, notEditableWith = [] }: Schemas['PlatformLimits']) =>
+  editable ? ['yes', ...notEditableWith.map((part) => `no ${part}`)].join(', ') : 'no'
 
 const formatQuota = ({ used, limit, windowSeconds }: Schemas['PublicationQuota']) =>
   `${used} of ${limit} in ${windowSeconds / HOUR_SECONDS} h`

@@ -149,8 +149,19 @@ export const postCommands: CommandSpec[] = [
       'follows it, and says what to delete by hand. The post here stays.',
     options: [repeatedOption('--account <account>', `only from this account; ${ACCOUNT}`)],
     run: async ({ client, call, print, options }: Run<AccountOptions>, postId) =>
-      print(await client.posts.takeBack(postId, toAccounts(options), call), ({ status, platformStatuses }) =>
-        [formatFields({ post: postId, status }), '', formatDeliveries(platformStatuses)].join('\n'),
+      print(await client.posts.takeBack(postId, toAccounts(options), call), formatChanged),
+  },
+  {
+    usage: 'edit-published <post> <text>',
+    summary: 'Edit the text of a published post on its platforms',
+    description:
+      'Requests that the platforms replace the text of a published post, of a thread that of its first post. Nothing is edited if one of ' +
+      'the accounts cannot be edited. "postonce show" follows it.',
+    options: [repeatedOption('--account <account>', `only on this account; ${ACCOUNT}`)],
+    run: async ({ client, call, print, options }: Run<AccountOptions>, postId, text) =>
+      print(
+        await client.posts.editPublished(postId, { content: { text }, ...toAccounts(options) }, call),
+        formatChanged,
       ),
   },
   {
@@ -180,6 +191,10 @@ export function toFilters({ account, search, ...filters }: FilterOptions) {
 }
 
 const toAccounts = ({ account }: AccountOptions) => (account === undefined ? {} : { accounts: account })
+
+function formatChanged({ postId, status, platformStatuses }: Schemas['ChangedPublication']): string {
+  return [formatFields({ post: postId, status }), '', formatDeliveries(platformStatuses)].join('\n')
+}
 
 function formatPost(post: Schemas['Post']): string {
   const { _id, status, scheduledAt, dueAt, createdAt, content, groups, platformStatuses } = post
@@ -249,6 +264,7 @@ export function formatDeliveries(deliveries: Schemas['PlatformStatus'][]): strin
       name: `  ${part.kind === 'post' ? `post ${index + 1}` : part.kind}`,
       accountName: null,
       removal: undefined,
+      revisions: undefined,
     })),
   ])
   return formatTable(rows, [
@@ -257,17 +273,21 @@ export function formatDeliveries(deliveries: Schemas['PlatformStatus'][]): strin
     { title: 'STATUS', value: ({ status }) => status },
     {
       title: 'DETAILS',
-      value: ({ platformPostUrl, warning, errorCode, error, removal }) => {
+      value: ({ platformPostUrl, warning, errorCode, error, removal, revisions = [] }) => {
         const cause = errorCode ? `${errorCode}: ${error}` : error
-        return [platformPostUrl ?? cause, platformPostUrl && warning, removal && formatRemoval(removal)]
-          .filter(Boolean)
-          .join(' ')
+        const edit = revisions.at(-1)
+        const changes = [removal && formatChange(removal, REMOVAL_WORDS), edit && formatChange(edit, EDIT_WORDS)]
+        return [platformPostUrl ?? cause, platformPostUrl && warning, ...changes].filter(Boolean).join(' ')
       },
     },
   ])
 }
 
-function formatRemoval({ status, error }: Schemas['Removal']): string {
-  if (status === 'failed') return `Not removed: ${error}`
-  return status === 'pending' ? 'Removal requested' : 'Removed'
+type Change = Schemas['Removal']
+
+const REMOVAL_WORDS = { pending: 'Removal requested', completed: 'Removed', failed: 'Not removed' }
+const EDIT_WORDS = { pending: 'Edit requested', completed: 'Edited', failed: 'Not edited' }
+
+function formatChange({ status, error }: Pick<Change, 'status' | 'error'>, words: Record<Change['status'], string>) {
+  return status === 'failed' ? `${words.failed}: ${error}` : words[status]
 }

@@ -189,7 +189,7 @@ function TakeBackQuestion({ removed, byHand }: { removed: Delivery[]; byHand: De
   )
 }
 
-function DeliveryNames({ deliveries }: { deliveries: Delivery[] }) {
+export function DeliveryNames({ deliveries }: { deliveries: Delivery[] }) {
   return (
     <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
       {deliveries.map(({ platform, accountId, accountName }) => (

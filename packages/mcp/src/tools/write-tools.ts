@@ -1,3 +1,4 @@
+import type { components } from '@postonce/sdk'
 import * as z from 'zod/v4'
 import type { Creation } from '../creations.ts'
 import { presentDelivery } from '../present.ts'
@@ -15,6 +16,8 @@ import {
   toCreateBody,
 } from '../schemas.ts'
 import { defineTool } from './tool.ts'
+
+type Schemas = components['schemas']
 
 const DRAFT = { status: 'DRAFT' } as const
 
@@ -153,8 +156,26 @@ export const takeBackPost = defineTool({
     accounts: z.array(accountId).min(1).optional().describe('Removes it only from these accounts'),
   }),
   run: async ({ postId: id, accounts }, { client }, signal) => {
-    const { platformStatuses, ...post } = await client.posts.takeBack(id, accounts ? { accounts } : {}, { signal })
-    return { ...post, deliveries: platformStatuses.map(presentDelivery) }
+    return presentChanged(await client.posts.takeBack(id, accounts ? { accounts } : {}, { signal }))
+  },
+})
+
+export const editPublishedPost = defineTool({
+  name: 'edit_published_post',
+  title: 'Edit a published post',
+  description:
+    'Replaces the text of a published post on its platforms, of a thread that of its first post. The user has to agree first. Without `accounts`, every account of the post is edited; if one cannot be, none is, and the error says why. It goes on after the call: read `edit` with get_post.',
+  scope: 'posts:publish',
+  effect: 'publish',
+  isIdempotent: true,
+  input: z.strictObject({
+    postId,
+    text: z.string().min(1).max(100_000).describe('The whole new text'),
+    accounts: z.array(accountId).min(1).optional().describe('Edits it only on these accounts'),
+  }),
+  run: async ({ postId: id, text, accounts }, { client }, signal) => {
+    const body = { content: { text }, ...(accounts ? { accounts } : {}) }
+    return presentChanged(await client.posts.editPublished(id, body, { signal }))
   },
 })
 
@@ -199,6 +220,10 @@ const toEdit = ({ ifMatch: etag }: { ifMatch?: string | undefined }, signal: Abo
 
 const REPEATED =
   'An earlier call of this session created this post, so nothing new was created. Pass a new idempotencyKey to create the same post again.'
+
+function presentChanged({ platformStatuses, ...post }: Schemas['ChangedPublication']) {
+  return { ...post, deliveries: platformStatuses.map(presentDelivery) }
+}
 
 function presentCreation({ isRepeated, ...post }: Creation) {
   return { ...post, ...(isRepeated ? { note: REPEATED } : {}) }

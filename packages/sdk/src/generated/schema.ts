@@ -672,7 +672,11 @@ export interface paths {
     delete: operations['takeBackPost']
     options?: never
     head?: never
-    patch?: never
+    /**
+     * Edit a published post on its platforms
+     * @description Replaces the text on all accounts, or on those in `accounts`. All of them are checked first: if one cannot be edited, `errors` says why, and none is. It goes on after the response: `revisions` says how far it is. An equal text changes nothing.
+     */
+    patch: operations['editPublishedPost']
     trace?: never
   }
   '/api/posts/{postId}/retry': {
@@ -2680,6 +2684,11 @@ export interface components {
       /** @description Ends only the waiting deliveries to these accounts */
       accounts?: string[]
     }
+    ChangedPublication: {
+      postId: string
+      status: components['schemas']['PostStatus']
+      platformStatuses: components['schemas']['PlatformStatus'][]
+    }
     ChangeNotificationPreferences: {
       postCreated?: {
         list?: boolean
@@ -3012,6 +3021,17 @@ export interface components {
       }[]
       waitingTotal: number
     }
+    EditPublished: {
+      content: {
+        /**
+         * @description Replaces the text of the published post, of a thread that of its first post. Everything else stays.
+         * @example Good morning, everyone
+         */
+        text: string
+      }
+      /** @description Edits it only on these accounts, by their ids */
+      accounts?: string[]
+    }
     EmailAddress: {
       /** Format: email */
       email: string
@@ -3149,6 +3169,7 @@ export interface components {
       | 'delivery.failed'
       | 'delivery.unknown'
       | 'delivery.deleted'
+      | 'delivery.edited'
       | 'account.connected'
       | 'account.expiring'
       | 'account.expired'
@@ -3886,6 +3907,10 @@ export interface components {
       }
       /** @description True when `takeBackPost` can remove published posts */
       removable: boolean
+      /** @description True when `editPublishedPost` can edit published posts */
+      editable: boolean
+      /** @description Posts with one of these cannot be edited */
+      notEditableWith?: ('video' | 'poll')[]
       /** @description The limits of `options.<platform>.poll`; absent when posts have no polls */
       poll?: {
         options: {
@@ -3949,6 +3974,8 @@ export interface components {
       /** @description The posts of a thread and the first comment, in order; absent for a single post. The fields above are those of the first. */
       parts?: components['schemas']['PostPart'][]
       removal?: components['schemas']['Removal']
+      /** @description The edits of the published post, oldest first; absent before the first. The last `completed` one is its text. */
+      revisions?: components['schemas']['Revision'][]
       /** @description Id of the duplicate that was submitted for the same account after the failure */
       replacedBy?: string
       attemptCount: number
@@ -4389,6 +4416,18 @@ export interface components {
       /** @description Retries only on these accounts */
       accounts?: string[]
     }
+    Revision: {
+      text: string
+      /** @enum {string} */
+      status: 'pending' | 'completed' | 'failed'
+      /** Format: date-time */
+      requestedAt: string
+      /** @description Id of the user, or of the API key after `key:` */
+      requestedBy: string
+      completedAt: string | null
+      error: string | null
+      errorCode: components['schemas']['FailureCode'] | null
+    }
     SegmentInput: {
       /** @example Good morning, everyone */
       text?: string
@@ -4500,11 +4539,6 @@ export interface components {
       /** @enum {string} */
       plan: 'free' | 'pro'
     }
-    TakenBackPost: {
-      postId: string
-      status: components['schemas']['PostStatus']
-      platformStatuses: components['schemas']['PlatformStatus'][]
-    }
     TaskQueue: {
       /** @example publishing */
       queue: string
@@ -4540,7 +4574,7 @@ export interface components {
       /** @description Id of the account */
       accountId?: string
       /** @enum {string} */
-      result?: 'accepted' | 'refused' | 'deferred' | 'unknown' | 'deleted' | 'found' | 'absent'
+      result?: 'accepted' | 'refused' | 'deferred' | 'unknown' | 'deleted' | 'edited' | 'found' | 'absent'
       errorCode?: components['schemas']['FailureCode']
       /** @description The error code of the platform */
       platformCode?: string
@@ -4930,6 +4964,7 @@ export interface components {
         | 'delivery.failed'
         | 'delivery.unknown'
         | 'delivery.deleted'
+        | 'delivery.edited'
         | 'account.connected'
         | 'account.expiring'
         | 'account.expired'
@@ -8105,7 +8140,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['TakenBackPost']
+            data: components['schemas']['ChangedPublication']
           }
         }
       }
@@ -8163,6 +8198,91 @@ export interface operations {
           }
         }
       }
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  editPublishedPost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "content": {
+         *         "text": "Good evening, everyone"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['EditPublished']
+      }
+    }
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['ChangedPublication']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['PostNotEditable']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']

@@ -6,8 +6,9 @@ import {
   type DeliveryStatus,
   type UnsupportedPolicy,
 } from '../../../domain/posts/post.ts'
+import { MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
 import { ETagField } from '../../shared/etags.ts'
-import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
+import { accountsFilter, byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ErrorBodySchema, ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
 import { linkSchema } from './link.ts'
@@ -52,6 +53,16 @@ const PostPart = Type.Object(
   { title: 'PostPart' },
 )
 
+/** How far a change of what is published is. */
+const changeFields = {
+  status: stringEnum(['pending', 'completed', 'failed'] as const),
+  requestedAt: Instant,
+  requestedBy: Type.String({ description: 'Id of the user, or of the API key after `key:`' }),
+  completedAt: nullable(Instant),
+  error: nullable(Type.String({ description: 'Why it failed, and what to do' })),
+  errorCode: nullable(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+}
+
 export const PlatformStatusSchema = Type.Object(
   {
     platform: PlatformName,
@@ -85,17 +96,13 @@ export const PlatformStatusSchema = Type.Object(
       }),
     ),
     removal: Type.Optional(
-      Type.Object(
-        {
-          status: stringEnum(['pending', 'completed', 'failed'] as const),
-          requestedAt: Instant,
-          requestedBy: Type.String({ description: 'Id of the user, or of the API key after `key:`' }),
-          completedAt: nullable(Instant),
-          error: nullable(Type.String({ description: 'Why the post is still on the platform, and what to do' })),
-          errorCode: nullable(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
-        },
-        { title: 'Removal', description: 'The last request to remove the published post' },
-      ),
+      Type.Object(changeFields, { title: 'Removal', description: 'The last request to remove the published post' }),
+    ),
+    revisions: Type.Optional(
+      Type.Array(Type.Object({ text: Type.String(), ...changeFields }, { title: 'Revision' }), {
+        description:
+          'The edits of the published post, oldest first; absent before the first. The last `completed` one is its text.',
+      }),
     ),
     replacedBy: Type.Optional(
       Type.String({ description: 'Id of the duplicate that was submitted for the same account after the failure' }),
@@ -192,9 +199,9 @@ export const PostConflict = Type.Object(
   { title: 'PostConflict' },
 )
 
-export const TakenBackPost = Type.Object(
+export const ChangedPublication = Type.Object(
   { postId: Type.String(), status: Status, platformStatuses: Type.Array(PlatformStatusSchema) },
-  { title: 'TakenBackPost' },
+  { title: 'ChangedPublication' },
 )
 
 export const DeletedPost = Type.Object({ postId: Type.String() })
@@ -215,6 +222,20 @@ export const CancelBody = nullable(
 /** Absent or `null`: every failed platform. */
 export const RetryBody = nullable(
   Type.Object({ accounts: namedAccounts('Retries only on these accounts') }, { title: 'RetryPost' }),
+)
+
+export const EditPublishedBody = Type.Object(
+  {
+    content: Type.Object({
+      text: Type.String({
+        ...{ minLength: 1, maxLength: MAX_TEXT_LENGTH, examples: ['Good morning, everyone'] },
+        description:
+          'Replaces the text of the published post, of a thread that of its first post. Everything else stays.',
+      }),
+    }),
+    accounts: accountsFilter('Edits it only on these accounts, by their ids'),
+  },
+  { title: 'EditPublished', examples: [{ content: { text: 'Good evening, everyone' } }] },
 )
 
 export const RetriedPost = Type.Object({

@@ -357,6 +357,7 @@ describe('the OpenAPI document of the post routes', () => {
       'get /api/posts/{postId}/status',
       'get /api/posts/{postId}/timeline',
       'patch /api/posts/{postId}',
+      'patch /api/posts/{postId}/published',
       'post /api/posts',
       'post /api/posts/media/upload',
       'post /api/posts/validate',

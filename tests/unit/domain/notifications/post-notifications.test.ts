@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { derivePostEvents } from '../../../../src/domain/events/post-events.ts'
 import { addNotifications } from '../../../../src/domain/notifications/post-notifications.ts'
-import { listFailedRemovals } from '../../../../src/domain/notifications/notifications.ts'
+import { listFailedChanges } from '../../../../src/domain/notifications/notifications.ts'
 import { accept, defer, giveUp, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { cancel, retry } from '../../../../src/domain/posts/post-moves.ts'
@@ -54,11 +54,11 @@ describe('a failed removal', () => {
     accept(platform, { platformPostId: platform, platformPostUrl: `https://${platform}.test/1` })
   const published = publish('instagram')(publish('mastodon')(post, T0), T0)
   const fail = (code: 'permission' | 'not_found' | 'PLATFORM_NOT_CONNECTED', message: string) =>
-    listFailedRemovals(failRemoval('mastodon', failure(code, message))(requestRemoval('user')(published, T0), T0))
+    listFailedChanges(failRemoval('mastodon', failure(code, message))(requestRemoval('user')(published, T0), T0))
 
   it('is one warning per account and request, with a link to the post', () => {
     const requested = requestRemoval('user')(published, T0)
-    expect(listFailedRemovals(requested)).toMatchObject([
+    expect(listFailedChanges(requested)).toMatchObject([
       {
         dedupeKey: `removal-failed:${post._id}:instagram:${T0.getTime()}`,
         ...{ kind: 'postWarning', type: 'warning', options: { link: 'https://instagram.test/1' } },
@@ -67,7 +67,7 @@ describe('a failed removal', () => {
       },
     ])
     const again = requestRemoval('user')(requested, after(T0, 1))
-    expect(listFailedRemovals(again)[0]!.dedupeKey).not.toBe(listFailedRemovals(requested)[0]!.dedupeKey)
+    expect(listFailedChanges(again)[0]!.dedupeKey).not.toBe(listFailedChanges(requested)[0]!.dedupeKey)
   })
 
   it.each([

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { accept, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
+import { requestEdit } from '../../../../src/domain/posts/edit-published.ts'
 import { retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post } from '../../../../src/domain/posts/post.ts'
-import {
-  failRemoval,
-  listPendingRemovals,
-  listPublishedIds,
-  markRemoved,
-  requestRemoval,
-} from '../../../../src/domain/posts/take-back.ts'
+import { failRemoval, listPublishedIds, markRemoved, requestRemoval } from '../../../../src/domain/posts/take-back.ts'
+import { listPendingChanges } from '../../../../src/domain/posts/published-changes.ts'
+import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
 import { deriveEvents } from '../../../../src/domain/posts/timeline.ts'
 import { after, buildClaim, buildPost, T0 } from '../../../support/posts.ts'
 
@@ -54,25 +51,35 @@ describe('the ids of what is published', () => {
 describe('a request to take a post back', () => {
   it('is recorded with its time and who made it', () => {
     const post = requestRemoval('key:1')(publishedPost(), LATER)
-    expect(post.removalDueAt).toEqual(LATER)
-    expect(listPendingRemovals(post)).toMatchObject([
+    expect(post.changeDueAt).toEqual(LATER)
+    expect(listPendingChanges(post)).toMatchObject([
       { removal: { status: 'pending', requestedAt: LATER, requestedBy: 'key:1' } },
     ])
   })
 
   it('does not change a pending one, or a post that is gone already', () => {
     const pending = requestAt(publishedPost(), T0)
-    expect(requestAt(pending, LATER).removalDueAt).toEqual(T0)
+    expect(requestAt(pending, LATER).changeDueAt).toEqual(T0)
     const gone = apply(pending, markRemoved('bluesky'))
     expect(requestAt(gone, LATER)).toBe(gone)
   })
 
   it('ends with the next step on a platform that lets no program delete posts', () => {
     const post = requestAt(apply(buildPost({ selectedPlatforms: ['instagram'] }), publish('instagram')), T0)
-    expect(post.removalDueAt).toBeNull()
+    expect(post.changeDueAt).toBeNull()
     expect(post.platformStatuses[0]!.removal).toMatchObject({
       ...{ status: 'failed', errorCode: 'PLATFORM_NOT_SUPPORTED' },
       error: expect.stringContaining('Delete it in the Instagram app.'),
+    })
+  })
+
+  it('ends the edits that wait', () => {
+    const edit = requestEdit({ text: 'Edited', requestedBy: 'user', rulesOf: () => POSTING_RULES.facebook })
+    const post = apply(buildPost({ selectedPlatforms: ['facebook'] }), publish('facebook'), edit)
+    const [entry] = requestAt(post, LATER).platformStatuses
+    expect(entry).toMatchObject({
+      removal: { status: 'pending' },
+      revisions: [{ text: 'Edited', status: 'failed', errorCode: 'CANCELLED' }],
     })
   })
 
@@ -83,7 +90,7 @@ describe('a request to take a post back', () => {
       ...['a', 'b'].map((id) => accept(id, { platformPostId: id, platformPostUrl: `https://bsky.test/${id}` })),
     )
     const requested = requestRemoval('user', ['b'])(post, T0)
-    expect(listPendingRemovals(requested).map(({ accountId }) => accountId)).toEqual(['b'])
+    expect(listPendingChanges(requested).map(({ accountId }) => accountId)).toEqual(['b'])
   })
 
   it('is refused for a post that no platform has published', () => {
@@ -104,7 +111,7 @@ describe('a removed post', () => {
   it('is deleted, and still counts as accepted', () => {
     const before = requestAt(publishedPost(), T0)
     const post = markRemoved('bluesky')(before, LATER)
-    expect(post).toMatchObject({ status: 'COMPLETED', removalDueAt: null })
+    expect(post).toMatchObject({ status: 'COMPLETED', changeDueAt: null })
     expect(post.platformStatuses[0]).toMatchObject({
       ...{ status: 'deleted', metricsDueAt: null },
       removal: { status: 'completed', requestedAt: T0, completedAt: LATER },
@@ -130,12 +137,12 @@ describe('a removed post', () => {
 describe('a failed removal', () => {
   it('leaves the post published, with the reason, until it is requested again', () => {
     const failed = apply(requestAt(publishedPost(), T0), failRemoval('bluesky', REFUSED))
-    expect(failed).toMatchObject({ status: 'COMPLETED', removalDueAt: null })
+    expect(failed).toMatchObject({ status: 'COMPLETED', changeDueAt: null })
     expect(failed.platformStatuses[0]).toMatchObject({
       status: 'completed',
       removal: { status: 'failed', errorCode: 'permission' },
     })
     expect(failRemoval('bluesky', REFUSED)(failed, T0)).toBe(failed)
-    expect(requestAt(failed, LATER).removalDueAt).toEqual(LATER)
+    expect(requestAt(failed, LATER).changeDueAt).toEqual(LATER)
   })
 })

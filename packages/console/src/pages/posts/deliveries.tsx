@@ -7,6 +7,7 @@ import { canTakeBack, usePostActions, type Delivery } from '../../shared/post-ac
 import { Section } from '../../shared/section.tsx'
 import { DeliveryStatusBadge } from '../../shared/statuses.tsx'
 import { fromNow, useTimes } from '../../shared/times.ts'
+import { askForEdit, LastEdit, useCanEdit } from './edit-published.tsx'
 import { Parts } from './parts.tsx'
 import { Removal } from './removal.tsx'
 
@@ -67,6 +68,7 @@ function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
       )}
       {warning && !parts && <Text size="sm">{warning}</Text>}
       <NextAttempt delivery={delivery} />
+      <LastEdit delivery={delivery} />
       <Removal delivery={delivery} />
       <Group gap="sm">
         {platformPostUrl && !parts && !isDeleted && (
@@ -84,6 +86,7 @@ function DeliveryView({ post, delivery }: { post: Post; delivery: Delivery }) {
 function DeliveryActions({ post, delivery }: { post: Post; delivery: Delivery }) {
   const { accountId, status, errorCode, nextAttemptAt, parts, replacedBy } = delivery
   const actions = usePostActions()
+  const canEdit = useCanEdit(post, delivery)
   if (accountId === null) return null
   const hasFailed = status === 'failed' || (parts?.some((part) => part.status === 'failed') ?? false)
   return (
@@ -111,6 +114,11 @@ function DeliveryActions({ post, delivery }: { post: Post; delivery: Delivery })
           onClick={() => actions.cancel([post], [accountId])}
         >
           Stop waiting
+        </Button>
+      )}
+      {canEdit && (
+        <Button size="compact-xs" variant="subtle" onClick={() => askForEdit(post, [delivery])}>
+          Edit published
         </Button>
       )}
       {canTakeBack(delivery) && (

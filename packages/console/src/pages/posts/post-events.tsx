@@ -105,6 +105,7 @@ const RESULTS: Record<NonNullable<Event['result']>, { text: string; color: strin
   refused: { text: 'refused', color: 'red', icon: CircleX },
   deferred: { text: 'later', color: 'yellow', icon: Clock },
   unknown: { text: 'no clear answer', color: 'yellow', icon: CircleDot },
+  edited: { text: 'edited there', color: 'teal', icon: Pencil },
   absent: { text: 'not on the platform', color: 'yellow', icon: Search },
   deleted: { text: 'deleted there', color: 'gray', icon: CircleX },
 }

@@ -16,6 +16,7 @@ import { QueryView } from '../../shared/states.tsx'
 import { fromNow, useTimes } from '../../shared/times.ts'
 import { NotFoundPage } from '../../shell/not-found.tsx'
 import { Deliveries, isCorrectable } from './deliveries.tsx'
+import { askForEdit, isPublished } from './edit-published.tsx'
 import { Figures } from './figures.tsx'
 import { PostContent } from './post-content.tsx'
 import { PostEvents } from './post-events.tsx'
@@ -29,7 +30,9 @@ const ACTIVE_MS = 3_000
 const isActive = (post?: Post) =>
   post?.status === 'PENDING' ||
   post?.status === 'PROCESSING' ||
-  post?.platformStatuses.some(({ removal }) => removal?.status === 'pending')
+  post?.platformStatuses.some(({ removal, revisions }) =>
+    [removal, revisions?.at(-1)].some((change) => change?.status === 'pending'),
+  )
 
 export function PostPage() {
   const { postId } = useParams({ from: '/signed-in/posts/$postId' })
@@ -85,6 +88,7 @@ function Actions({ post }: { post: Post }) {
   const id = post._id
   const failed = post.platformStatuses.filter(({ status }) => status === 'failed')
   const published = post.platformStatuses.filter(canTakeBack)
+  const edited = post.platformStatuses.filter(isPublished)
   const isRefused = failed.length > 0 && failed.every(({ errorCode }) => isCorrectable(errorCode))
   return (
     <>
@@ -134,6 +138,11 @@ function Actions({ post }: { post: Post }) {
           <Menu.Item leftSection={<CopyPlus size={15} aria-hidden />} onClick={() => void actions.duplicate(post)}>
             Duplicate
           </Menu.Item>
+          {edited.length > 0 && (
+            <Menu.Item leftSection={<Pencil size={15} aria-hidden />} onClick={() => askForEdit(post, edited)}>
+              Edit published
+            </Menu.Item>
+          )}
           {published.length > 0 && (
             <Menu.Item
               leftSection={<Undo2 size={15} aria-hidden />}

@@ -13,6 +13,7 @@ export const EVENT_TYPES: Record<components['schemas']['EventType'], string> = {
   'delivery.failed': 'Failed on a platform',
   'delivery.unknown': 'Outcome unknown on a platform',
   'delivery.deleted': 'Deleted on a platform',
+  'delivery.edited': 'Edited on a platform',
   'account.connected': 'Account connected',
   'account.expiring': 'Login of an account ends soon',
   'account.expired': 'Login of an account ended',
