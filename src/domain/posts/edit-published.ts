@@ -5,7 +5,15 @@ import { toParts, type Part } from './parts.ts'
 import { findEntry, isOpenEntry, toCauseFields, updateEntry } from './post-entries.ts'
 import { MAX_POST_TEXT_BYTES } from './post-size.ts'
 import type { Content, Move, PlatformStatus, Post, Revision } from './post.ts'
-import { countText, POSTING_RULES, toMediaKind, type EditObstacle, type PostingRules } from './posting-rules.ts'
+import {
+  countText,
+  createTextMeter,
+  POSTING_RULES,
+  toMediaKind,
+  type EditObstacle,
+  type PostingRules,
+  type TextMeter,
+} from './posting-rules.ts'
 import { checkText, toKnownContent } from './preflight.ts'
 import { listNamed, scheduleChanges } from './published-changes.ts'
 import type { Target } from './targets.ts'
@@ -40,7 +48,8 @@ export function requestEdit({ text, requestedBy, accountIds, rulesOf }: EditRequ
       const [{ message } = { message: 'Nothing of this post is published.' }] = obstacles
       throw new ServiceError('POST_NOT_EDITABLE', `Nothing was edited. ${message}`, { errors: obstacles })
     }
-    const problems = named.flatMap((entry) => findTextProblems(post, entry, text, rulesOf(entry)))
+    const meter = createTextMeter()
+    const problems = named.flatMap((entry) => findTextProblems(post, entry, text, { rules: rulesOf(entry), meter }))
     if (problems.length > 0) throw validationFailed(problems)
     const edited = named.filter((entry) => toCurrentText(post, entry) !== text)
     if (edited.length === 0) return post
@@ -164,12 +173,17 @@ const HAS_PART: Record<EditObstacle, (content: Content) => boolean> = {
 }
 
 /** Checks the new text with the media that stay. */
-function findTextProblems(post: Post, entry: PlatformStatus, text: string, rules: PostingRules): Problem[] {
+function findTextProblems(
+  post: Post,
+  entry: PlatformStatus,
+  text: string,
+  { rules, meter }: { rules: PostingRules; meter: TextMeter },
+): Problem[] {
   const about = { path: 'content.text', ...toAccountFields(entry) }
   const { part, whole } = toEditedPart(post, entry, text)
   const content = toKnownContent(entry.platform, part.content, whole, NO_FILES)
   if (text.trim() === '') return [{ ...about, code: 'TEXT_REQUIRED', message: 'An edit needs a text.' }]
-  return checkText(entry.platform, content, rules).map((found) => ({ ...about, ...found }))
+  return checkText(entry.platform, content, rules, meter).map((found) => ({ ...about, ...found }))
 }
 
 /** @throws ServiceError VALIDATION_FAILED when the edits are too large to store */
