@@ -123,6 +123,18 @@ const REPLY_GATES = {
   followers: 'followers',
 } as const satisfies { [G in NonNullable<Schemas['BlueskyOptions']['replyGate']>[number]]: G }
 
+const REPLY_CONTROLS = {
+  everyone: 'everyone',
+  following: 'following',
+  mentioned: 'mentioned',
+  followers: 'followers',
+} as const satisfies { [C in NonNullable<Schemas['ThreadsOptions']['replyControl']>]: C }
+
+const TUMBLR_STATES = {
+  published: 'published',
+  private: 'private',
+} as const satisfies { [S in NonNullable<Schemas['TumblrOptions']['state']>]: S }
+
 const language = z.string().max(MAX_ID_LENGTH).describe('Such as en or pt-BR')
 
 const options = z
@@ -152,10 +164,21 @@ const options = z
         quoteUrl: text.optional().describe('The address of a Bluesky post to quote'),
       } satisfies Shape<'BlueskyOptions'>)
       .optional(),
+    threads: z
+      .strictObject({
+        replyControl: z.enum(REPLY_CONTROLS).optional().describe('Who may reply; everyone without it'),
+        topicTag: text.optional(),
+        poll: z
+          .strictObject({ options: z.array(text) } satisfies Shape<'ThreadsPoll'>)
+          .optional()
+          .describe('Only in a post without media'),
+      } satisfies Shape<'ThreadsOptions'>)
+      .optional(),
     tumblr: z
       .strictObject({
         tags: z.array(text).optional().describe('Besides the hashtags of the text'),
         sourceUrl: text.optional(),
+        state: z.enum(TUMBLR_STATES).optional().describe('private: only members of the blog see the post'),
       } satisfies Shape<'TumblrOptions'>)
       .optional(),
   } satisfies Shape<'PostOptions'>)

@@ -9,6 +9,7 @@ import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../doma
 import type { Profile } from '../../platforms/contract.ts'
 import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { WaitingPost } from '../../store/posts/post-lists.ts'
+import { listOptionNames } from '../posts/schemas/options.ts'
 import { presentAll } from '../shared/odd-records.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import type { AccountView, PresentedAccount } from './schema.ts'
@@ -118,6 +119,7 @@ export function presentLimits(rules: PlatformRules, uses: Map<Platform, Publicat
       altText,
       thread,
       removable,
+      options: listOptionNames(platform),
       ...(poll && { poll }),
       ...(publications && { publications: publications.map(presentUse) }),
     }

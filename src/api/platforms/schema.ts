@@ -254,12 +254,16 @@ const PlatformLimits = Type.Object(
       ),
     }),
     removable: Type.Boolean({ description: 'True when `takeBackPost` can remove published posts' }),
+    options: Type.Array(Type.String(), { description: 'Names of the `options` of a post on the platform' }),
     poll: Type.Optional(
       Type.Object(
         {
           options: PollRange,
-          optionLength: Type.Integer({ description: 'Maximum length of an option in characters' }),
-          expiresIn: Type.Object(PollRange.properties, { description: 'Seconds' }),
+          optionLength: Type.Integer({ description: 'Maximum length of an option' }),
+          unit: Type.String({ description: 'Of `optionLength`, as in `text`' }),
+          expiresIn: Type.Optional(
+            Type.Object(PollRange.properties, { description: 'Seconds; absent where the platform decides it' }),
+          ),
         },
         { description: 'The limits of `options.<platform>.poll`; absent when posts have no polls' },
       ),

@@ -1,4 +1,4 @@
-import type { Platform } from '../shared/platforms.ts'
+import { platformLabel, type Platform } from '../shared/platforms.ts'
 import { parseBlueskyPost, type BlueskyOptions, type Poll } from './options.ts'
 import type { Content, Segment } from './post.ts'
 import { countText, type PostingRules } from './posting-rules.ts'
@@ -16,18 +16,30 @@ export function findOptionProblems(
   { options = {}, ...content }: Pick<Content, 'options'> & Segment,
   rules: PostingRules,
 ): OptionProblem[] {
-  if (platform === 'mastodon') return findPollProblems(options.mastodon?.poll, content, rules)
+  if (platform === 'mastodon' || platform === 'threads') {
+    return findPollProblems(platform, options[platform]?.poll, content, rules)
+  }
   if (platform === 'bluesky') return findBlueskyProblems(options.bluesky)
   return []
 }
 
-function findPollProblems(poll: Poll | undefined, { text, mediaItems }: Segment, rules: PostingRules): OptionProblem[] {
+function findPollProblems(
+  platform: Platform,
+  poll: (Pick<Poll, 'options'> & Partial<Pick<Poll, 'expiresIn'>>) | undefined,
+  { text, mediaItems }: Segment,
+  rules: PostingRules,
+): OptionProblem[] {
   if (!poll || !rules.poll) return []
-  const { options, optionLength, expiresIn } = rules.poll
-  const problem = (field: string, code: string, message: string) => ({ path: `mastodon.poll${field}`, code, message })
+  const { options, optionLength, unit, expiresIn } = rules.poll
+  const problem = (field: string, code: string, message: string) => ({
+    path: `${platform}.poll${field}`,
+    code,
+    message,
+  })
   const problems: OptionProblem[] = []
   if (mediaItems.length > 0) {
-    problems.push(problem('', 'POLL_WITH_MEDIA', 'Mastodon takes a poll or media in a post, not both. Remove one.'))
+    const message = `${platformLabel(platform)} takes a poll or media in a post, not both. Remove one.`
+    problems.push(problem('', 'POLL_WITH_MEDIA', message))
   }
   if (text.trim() === '') problems.push(problem('', 'TEXT_REQUIRED', 'A post with a poll needs a text'))
   const { length } = poll.options
@@ -39,11 +51,12 @@ function findPollProblems(poll: Poll | undefined, { text, mediaItems }: Segment,
   if (new Set(texts).size < length || texts.includes('')) {
     problems.push(problem('.options', 'POLL_OPTIONS', 'The options of a poll must be different and not empty'))
   }
-  if (texts.some((one) => countText(one, 'graphemes', optionLength + 1) > optionLength)) {
+  if (texts.some((one) => countText(one, unit, optionLength + 1) > optionLength)) {
     const message = `An option of a poll has at most ${optionLength} characters. Shorten it.`
     problems.push(problem('.options', 'POLL_OPTION_TOO_LONG', message))
   }
-  if (poll.expiresIn < expiresIn.min || poll.expiresIn > expiresIn.max) {
+  const { expiresIn: seconds } = poll
+  if (expiresIn && seconds !== undefined && (seconds < expiresIn.min || seconds > expiresIn.max)) {
     const message = `A poll runs for ${expiresIn.min} to ${expiresIn.max} seconds`
     problems.push(problem('.expiresIn', 'POLL_TIME', message))
   }

@@ -4,6 +4,10 @@ export const MASTODON_VISIBILITIES = ['public', 'unlisted', 'private'] as const
 export const BLUESKY_LABELS = ['sexual', 'nudity', 'porn', 'graphic-media'] as const
 /** Who may reply to a post: no one, or the accounts of each group. Without a gate, everyone may. */
 export const BLUESKY_REPLY_GATES = ['nobody', 'mentioned', 'following', 'followers'] as const
+/** Who may reply: everyone, the accounts that the author follows, the mentioned ones, or the author's followers. */
+export const THREADS_REPLY_CONTROLS = ['everyone', 'following', 'mentioned', 'followers'] as const
+/** `private`: only the members of the blog see the post. */
+export const TUMBLR_STATES = ['published', 'private'] as const
 
 export interface Poll {
   options: string[]
@@ -37,26 +41,29 @@ export interface BlueskyOptions {
   quoteUrl?: string
 }
 
+export interface ThreadsOptions {
+  /** For all parts. Absent: everyone. */
+  replyControl?: (typeof THREADS_REPLY_CONTROLS)[number]
+  /** The topic of the first post of a thread. */
+  topicTag?: string
+  /** On the first post of a thread. Threads decides how long it runs. */
+  poll?: Pick<Poll, 'options'>
+}
+
 export interface TumblrOptions {
   /** Besides the hashtags of the text. */
   tags?: string[]
   sourceUrl?: string
+  /** Absent: `published`. */
+  state?: (typeof TUMBLR_STATES)[number]
 }
 
 /** What a post may have on one platform only. */
 export interface PlatformOptions {
   mastodon?: MastodonOptions
   bluesky?: BlueskyOptions
+  threads?: ThreadsOptions
   tumblr?: TumblrOptions
-}
-
-/** What a platform takes in a poll. */
-export interface PollRule {
-  options: { min: number; max: number }
-  /** Characters of one option. */
-  optionLength: number
-  /** Seconds. */
-  expiresIn: { min: number; max: number }
 }
 
 const BLUESKY_POST = /^(?:https:\/\/bsky\.app\/profile\/|at:\/\/)([^/?#]+)\/(?:post|app\.bsky\.feed\.post)\/([^/?#]+)$/

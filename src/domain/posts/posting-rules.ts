@@ -1,6 +1,5 @@
 import { needsPage } from './link.ts'
 import { shortenForMastodon } from './mastodon-length.ts'
-import type { PollRule } from './options.ts'
 import { findAllLinks } from '../shared/links.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem } from './post.ts'
@@ -66,6 +65,16 @@ export interface PostingRules {
   removable: boolean
   /** Absent where posts have no polls. */
   poll?: PollRule
+}
+
+/** What a platform takes in a poll. */
+export interface PollRule {
+  options: { min: number; max: number }
+  /** Characters of one option. */
+  optionLength: number
+  unit: TextUnit
+  /** Seconds; absent where the platform decides it. */
+  expiresIn?: { min: number; max: number }
 }
 
 /** How a platform publishes the further posts of a thread: as replies, as one long post, or not at all. */
@@ -156,6 +165,8 @@ export const POSTING_RULES: PlatformRules = {
     altText: { image: 1_000, video: 1_000 },
     thread: { segments: 'replies', firstComment: 'reply' },
     removable: true,
+    // https://developers.facebook.com/docs/threads/create-posts/polls; an emoji may count as in texts.
+    poll: { options: { min: 2, max: 4 }, optionLength: 25, unit: 'codePointsEmojiAsBytes' },
   },
   instagram: {
     text: [{ unit: 'utf16Units', max: 2_200 }],
@@ -205,7 +216,7 @@ export const POSTING_RULES: PlatformRules = {
     thread: { segments: 'replies', firstComment: 'reply' },
     removable: true,
     // https://docs.joinmastodon.org/methods/statuses/#form-data-parameters and the defaults of `configuration.polls`.
-    poll: { options: { min: 2, max: 4 }, optionLength: 50, expiresIn: { min: 300, max: 2_629_746 } },
+    poll: { options: { min: 2, max: 4 }, optionLength: 50, unit: 'graphemes', expiresIn: { min: 300, max: 2_629_746 } },
   },
   tumblr: {
     // Tumblr accepts 1,000 blocks of 4,096 characters, up to a megabyte. The adapter splits long texts into blocks.

@@ -31,7 +31,7 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
     ...(isVideo(media) && { media_type: 'VIDEO' }),
     is_carousel_item: 'true',
   }),
-  toCarouselFields: ({ text }) => ({ media_type: 'CAROUSEL', ...toCaptionFields(text) }),
+  toCarouselFields: ({ content: { text } }) => ({ media_type: 'CAROUSEL', ...toCaptionFields(text) }),
 
   statusFields: 'status_code,status',
   readStatus(text) {

@@ -1,8 +1,14 @@
 import { Type } from '@sinclair/typebox'
+import type { ThreadsOptions } from '../../domain/posts/options.ts'
 import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { responseReader } from '../shared/responses.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
-import { parseContainerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
+import {
+  parseContainerState,
+  type ContainerContent,
+  type ContainerDialect,
+  type PulledItem,
+} from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
 const stated = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -29,13 +35,19 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
   replies: { listPath: 'replies', usageField: 'reply_quota_usage', configField: 'reply_config' },
   textField: 'text',
 
-  toSingleFields: ({ content: { text }, link }, media) => {
-    if (media) return { ...toMediaFields(media), ...toTextFields(text) }
+  toSingleFields: (post, media) => {
+    const { text } = post.content
+    if (media) return { ...toMediaFields(media), ...toTextFields(text), ...toOptionFields(post) }
     // Threads makes a card of the first link in the text by itself.
-    return { media_type: 'TEXT', text, link_attachment: typeof link === 'object' ? link.url : undefined }
+    const link = typeof post.link === 'object' ? post.link.url : undefined
+    return { media_type: 'TEXT', text, link_attachment: link, ...toOptionFields(post) }
   },
   toChildFields: (media) => ({ ...toMediaFields(media), is_carousel_item: 'true' }),
-  toCarouselFields: ({ text }) => ({ media_type: 'CAROUSEL', ...toTextFields(text) }),
+  toCarouselFields: (post) => ({
+    media_type: 'CAROUSEL',
+    ...toTextFields(post.content.text),
+    ...toOptionFields(post),
+  }),
 
   statusFields: 'status,error_message',
   readStatus(text) {
@@ -49,6 +61,28 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
     [/DURATION/, 'refused the video: it is too long'],
     [/BIT_RATE|FRAME_RATE|AUDIO_CHANNEL/, 'refused the video: its encoding is not supported'],
   ],
+}
+
+const REPLY_CONTROLS: Record<NonNullable<ThreadsOptions['replyControl']>, string> = {
+  everyone: 'everyone',
+  following: 'accounts_you_follow',
+  mentioned: 'mentioned_only',
+  followers: 'followers_only',
+}
+
+/**
+ * Topic tags: https://developers.facebook.com/docs/threads/posts, polls: https://developers.facebook.com/docs/threads/create-posts/polls,
+ * reply controls: https://developers.facebook.com/docs/threads/reply-management.
+ */
+function toOptionFields({ options: { threads = {} }, replyTo }: ContainerContent): GraphParams {
+  const { replyControl, topicTag, poll } = threads
+  const control = { reply_control: replyControl && REPLY_CONTROLS[replyControl] }
+  if (replyTo) return control
+  return { ...control, topic_tag: topicTag, poll_attachment: poll && toPollAttachment(poll.options) }
+}
+
+function toPollAttachment(options: string[]): string {
+  return JSON.stringify(Object.fromEntries(options.map((option, index) => [`option_${'abcd'[index]}`, option])))
 }
 
 export const toProfileUrl = (handle: string): string => `https://www.threads.net/@${handle}`

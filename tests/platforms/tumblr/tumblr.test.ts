@@ -582,3 +582,34 @@ it('a post has the tags and the source of its options', async () => {
   const { posts } = ((await response.json()) as { response: { posts: object[] } }).response
   expect(posts).toMatchObject([{ tags: ['here', 'field notes', 'rain'], source_url: 'https://source.example/1' }])
 })
+
+describe('a private post', () => {
+  const newPrivate = (text: string) => ({ ...newPost(text), options: { tumblr: { state: 'private' as const } } })
+
+  it('is visible to its author only', async () => {
+    const { platformPostId } = await publish(newPrivate('for members'))
+    const path = `${world.tumblr.url}/v2/blog/${account.handle}/posts/${platformPostId}`
+    expect((await fetch(`${path}?api_key=${world.app.consumerKey}`)).status).toBe(404)
+    expect(await withText('for members')).toEqual([])
+  })
+
+  it('is found after its response is lost, and not published again', async () => {
+    const [post, delivery] = [newPrivate('lost'), newDelivery()]
+    await world.adapter.prepare(post, account, delivery, options())
+    expect(await reconcile(post, delivery)).toBe('absent')
+    await world.control.addFault({ method: 'PUT', path: POSTS, times: 1, action: { dropAfterAccept: true } })
+    expect(await platformErrorOf(world.adapter.publish(post, account, delivery, options()))).toMatchObject({
+      certain: false,
+    })
+    expect(await reconcile(post, delivery)).toMatchObject({ platformPostId: expect.any(String) })
+  })
+
+  it('leaves the outcome undecidable where it cannot be found', async () => {
+    const [post, delivery] = [newPrivate('deleted'), newDelivery()]
+    const { platformPostId } = await publish(post, delivery)
+    await world.control.deletePost(platformPostId)
+    expect(await reconcile(post, delivery)).toBe('undecidable')
+    const restored = searchOptions({ isRestored: true })
+    expect(await world.adapter.reconcile(post, account, newDelivery(), restored)).toBe('undecidable')
+  })
+})

@@ -3846,16 +3846,20 @@ export interface components {
       }
       /** @description True when `takeBackPost` can remove published posts */
       removable: boolean
+      /** @description Names of the `options` of a post on the platform */
+      options: string[]
       /** @description The limits of `options.<platform>.poll`; absent when posts have no polls */
       poll?: {
         options: {
           min: number
           max: number
         }
-        /** @description Maximum length of an option in characters */
+        /** @description Maximum length of an option */
         optionLength: number
-        /** @description Seconds */
-        expiresIn: {
+        /** @description Of `optionLength`, as in `text` */
+        unit: string
+        /** @description Seconds; absent where the platform decides it */
+        expiresIn?: {
           min: number
           max: number
         }
@@ -4096,10 +4100,11 @@ export interface components {
       limit: number
       totalPages: number
     }
-    /** @description What the post has on one platform only; first posts of threads have polls and quotes */
+    /** @description What the post has on one platform only; only first posts of threads have polls, quotes and topics */
     PostOptions: {
       mastodon?: components['schemas']['MastodonOptions']
       bluesky?: components['schemas']['BlueskyOptions']
+      threads?: components['schemas']['ThreadsOptions']
       tumblr?: components['schemas']['TumblrOptions']
     }
     PostPart: {
@@ -4474,6 +4479,25 @@ export interface components {
         lastAccessAt: string
       }[]
     }
+    ThreadsOptions: {
+      /**
+       * @description Who may reply to the posts of the thread
+       * @enum {string}
+       */
+      replyControl?: 'everyone' | 'following' | 'mentioned' | 'followers'
+      /** @description The topic of the post */
+      topicTag?: string
+      poll?: components['schemas']['ThreadsPoll']
+    }
+    ThreadsPoll: {
+      /**
+       * @example [
+       *       "Yes",
+       *       "No"
+       *     ]
+       */
+      options: string[]
+    }
     TimelineEvent: {
       /** Format: date-time */
       at: string
@@ -4552,6 +4576,11 @@ export interface components {
        * @description The source to credit
        */
       sourceUrl?: string
+      /**
+       * @description `private`: only members of the blog see it; `published` by default
+       * @enum {string}
+       */
+      state?: 'published' | 'private'
     }
     UpdatedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */

@@ -29,6 +29,8 @@ export interface Container {
   isPublished: boolean
   /** The post that it is a reply to. */
   replyTo?: string
+  /** Further fields of the node of the post. */
+  details?: Record<string, unknown>
   /** True while reads omit its status. */
   isSilent?: boolean
 }
@@ -43,6 +45,7 @@ export interface ContainerPost {
   createdAt: number
   /** The post that it is a reply to. */
   replyTo?: string
+  details?: Record<string, unknown>
   /** True for a repost of another author's post. */
   isRepost?: boolean
   counted?: Counted
@@ -105,7 +108,10 @@ export function createContainerStore(options: ContainerStoreOptions) {
     counting,
 
     make(
-      fields: Pick<Container, 'accountId' | 'kind' | 'text' | 'file' | 'children' | 'isChild' | 'problem' | 'replyTo'>,
+      fields: Pick<
+        Container,
+        'accountId' | 'kind' | 'text' | 'file' | 'children' | 'isChild' | 'problem' | 'replyTo' | 'details'
+      >,
     ): Container {
       const id = newId()
       const createdAt = Date.now()
@@ -139,8 +145,9 @@ export function createContainerStore(options: ContainerStoreOptions) {
       for (const id of [container.id, ...container.children]) {
         containers.set(id, { ...containers.get(id)!, isPublished: true })
       }
-      const { accountId, kind, text, replyTo } = container
-      return addPost({ accountId, kind, text, files: filesOf(container), ...(replyTo !== undefined && { replyTo }) })
+      const { accountId, kind, text, replyTo, details } = container
+      const more = { ...(replyTo !== undefined && { replyTo }), ...(details && { details }) }
+      return addPost({ accountId, kind, text, files: filesOf(container), ...more })
     },
 
     /** Returns the posts of an account that are no replies, newest first. */

@@ -1,5 +1,12 @@
-import { Type } from '@sinclair/typebox'
-import { BLUESKY_LABELS, BLUESKY_REPLY_GATES, MASTODON_VISIBILITIES } from '../../../domain/posts/options.ts'
+import { Type, type TObject } from '@sinclair/typebox'
+import {
+  BLUESKY_LABELS,
+  BLUESKY_REPLY_GATES,
+  MASTODON_VISIBILITIES,
+  THREADS_REPLY_CONTROLS,
+  TUMBLR_STATES,
+} from '../../../domain/posts/options.ts'
+import type { Platform } from '../../../domain/shared/platforms.ts'
 import { stringEnum } from '../../shared/schemas/common.ts'
 
 /** An option that a platform does not have is refused, because a post that lacks it may be what its author did not want to publish. */
@@ -8,9 +15,11 @@ const closed = { additionalProperties: false }
 const LANGUAGE = { pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$', examples: ['en'] }
 const MAX_TAGS = 30
 
+const pollOptions = Type.Array(Type.String({ maxLength: 500 }), { maxItems: 20, examples: [['Yes', 'No']] })
+
 const Poll = Type.Object(
   {
-    options: Type.Array(Type.String({ maxLength: 500 }), { maxItems: 20, examples: [['Yes', 'No']] }),
+    options: pollOptions,
     expiresIn: Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'Seconds from the publication on' }),
     multiple: Type.Optional(Type.Boolean()),
     hideTotals: Type.Optional(Type.Boolean({ description: 'Hides the counts until the poll ends' })),
@@ -49,6 +58,19 @@ const BlueskyOptions = Type.Object(
   { ...closed, title: 'BlueskyOptions' },
 )
 
+const ThreadsOptions = Type.Object(
+  {
+    replyControl: Type.Optional(
+      stringEnum(THREADS_REPLY_CONTROLS, { description: 'Who may reply to the posts of the thread' }),
+    ),
+    topicTag: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 50, pattern: '^[^.&]+$', description: 'The topic of the post' }),
+    ),
+    poll: Type.Optional(Type.Object({ options: pollOptions }, { ...closed, title: 'ThreadsPoll' })),
+  },
+  { ...closed, title: 'ThreadsOptions' },
+)
+
 const TumblrOptions = Type.Object(
   {
     tags: Type.Optional(
@@ -59,15 +81,27 @@ const TumblrOptions = Type.Object(
       }),
     ),
     sourceUrl: Type.Optional(Type.String({ maxLength: 2_000, format: 'uri', description: 'The source to credit' })),
+    state: Type.Optional(
+      stringEnum(TUMBLR_STATES, { description: '`private`: only members of the blog see it; `published` by default' }),
+    ),
   },
   { ...closed, title: 'TumblrOptions' },
 )
 
 /** The options of a content by platform, in requests and responses. */
 export const Options = Type.Partial(
-  Type.Object({ mastodon: MastodonOptions, bluesky: BlueskyOptions, tumblr: TumblrOptions }, closed),
+  Type.Object(
+    { mastodon: MastodonOptions, bluesky: BlueskyOptions, threads: ThreadsOptions, tumblr: TumblrOptions },
+    closed,
+  ),
   {
     title: 'PostOptions',
-    description: 'What the post has on one platform only; first posts of threads have polls and quotes',
+    description: 'What the post has on one platform only; only first posts of threads have polls, quotes and topics',
   },
 )
+
+/** Returns the names of the options of a platform. */
+export function listOptionNames(platform: Platform): string[] {
+  const platforms: Partial<Record<Platform, TObject>> = Options.properties
+  return Object.keys(platforms[platform]?.properties ?? {})
+}

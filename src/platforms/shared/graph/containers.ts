@@ -1,4 +1,4 @@
-import type { Content, MediaItem } from '../../../domain/posts/post.ts'
+import type { MediaItem } from '../../../domain/posts/post.ts'
 import { HOUR, SECOND } from '../../../domain/shared/times.ts'
 import type { CallOptions, Credentials, OutgoingPost, Checkpoints } from '../../contract.ts'
 import { PlatformError } from '../../errors.ts'
@@ -19,15 +19,18 @@ export interface ContainerStatus {
   problem?: string
 }
 
+/** What a container is made from. */
+export type ContainerContent = Pick<OutgoingPost, 'content' | 'options' | 'link' | 'replyTo'>
+
 /** The differences between platforms with containers. */
 export interface ContainerDialect {
   /** The last path segment below the account. */
   createPath: string
   /** The parameter with the id of the post that a reply is to, where a post may be a reply. */
   replyField?: string
-  toSingleFields(post: Pick<OutgoingPost, 'content' | 'link'>, media: PulledItem | undefined): GraphParams
+  toSingleFields(post: ContainerContent, media: PulledItem | undefined): GraphParams
   toChildFields(media: PulledItem): GraphParams
-  toCarouselFields(content: Content): GraphParams
+  toCarouselFields(post: ContainerContent): GraphParams
   statusFields: string
   readStatus(text: string): ContainerStatus | null
   /** Failures that a new container cannot fix, each with its message for people. */
@@ -142,7 +145,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
     const { content, replyTo } = post
     const ownFields =
       content.mediaItems.length > 1
-        ? { ...dialect.toCarouselFields(content), children: (await createChildren(run)).join(',') }
+        ? { ...dialect.toCarouselFields(post), children: (await createChildren(run)).join(',') }
         : dialect.toSingleFields(post, (await resolveItems(content.mediaItems, options))[0])
     const fields = replyTo && dialect.replyField ? { ...ownFields, [dialect.replyField]: replyTo.parentId } : ownFields
     const id = await createContainer(fields, account, options).catch(async (error: unknown) => {

@@ -43,9 +43,19 @@ describe('a poll', () => {
     expect(findPollProblems(poll)).toEqual([[`mastodon.poll${field}`, code]])
   })
 
-  it('is refused beside media and without a text', () => {
-    expect(findPollProblems({}, { mediaItems: [IMAGE] })).toEqual([['mastodon.poll', 'POLL_WITH_MEDIA']])
-    expect(findPollProblems({}, { text: ' ' })).toEqual([['mastodon.poll', 'TEXT_REQUIRED']])
+  it.each(['mastodon', 'threads'] as const)('is refused on %s beside media and without a text', (platform) => {
+    const options = { [platform]: { poll: POLL } }
+    const path = `${platform}.poll`
+    expect(findProblems(platform, options, { mediaItems: [IMAGE] })).toEqual([[path, 'POLL_WITH_MEDIA']])
+    expect(findProblems(platform, options, { text: ' ' })).toEqual([[path, 'TEXT_REQUIRED']])
+  })
+
+  it('has on Threads options of 25 characters, an emoji counted by its bytes, and no time', () => {
+    const findWith = (option: string) => findProblems('threads', { threads: { poll: { options: ['Yes', option] } } })
+    expect(findWith('x'.repeat(25))).toEqual([])
+    for (const option of ['x'.repeat(26), `${'x'.repeat(22)}\u{1f600}`]) {
+      expect(findWith(option)).toEqual([['threads.poll.options', 'POLL_OPTION_TOO_LONG']])
+    }
   })
 })
 
@@ -72,8 +82,9 @@ it('only the options of its own platform are checked', () => {
   const options: PlatformOptions = {
     mastodon: { poll: { options: [], expiresIn: 1 } },
     bluesky: { quoteUrl: 'none', replyGate: ['nobody', 'following'] },
+    threads: { poll: { options: [] } },
   }
-  for (const platform of ['threads', 'instagram', 'facebook', 'tumblr'] as const) {
+  for (const platform of ['instagram', 'facebook', 'tumblr'] as const) {
     expect(findProblems(platform, options)).toEqual([])
   }
   expect(findProblems('bluesky', options).every(([path]) => path!.startsWith('bluesky.'))).toBe(true)

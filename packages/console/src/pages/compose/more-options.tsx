@@ -6,6 +6,7 @@ import type { Options } from './draft.ts'
 import { MastodonFields } from './mastodon-fields.tsx'
 import { withOptions, type Change } from './options.ts'
 import { useFieldError } from './report.ts'
+import { ThreadsFields } from './threads-fields.tsx'
 import { TumblrFields } from './tumblr-fields.tsx'
 
 interface MoreOptionsProps {
@@ -15,7 +16,7 @@ interface MoreOptionsProps {
   onChange: (options: Options) => void
 }
 
-const WITH_OPTIONS = ['bluesky', 'mastodon', 'tumblr'] as const
+const WITH_OPTIONS = ['bluesky', 'threads', 'mastodon', 'tumblr'] as const
 
 /** What the chosen platforms offer beyond text and files. It opens by itself where something in it must change. */
 export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
@@ -51,6 +52,11 @@ export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
               {shown.includes('bluesky') && (
                 <PlatformFields platform="bluesky">
                   <BlueskyFields options={options.bluesky ?? {}} onChange={change('bluesky')} />
+                </PlatformFields>
+              )}
+              {shown.includes('threads') && (
+                <PlatformFields platform="threads">
+                  <ThreadsFields options={options.threads ?? {}} onChange={change('threads')} />
                 </PlatformFields>
               )}
               {shown.includes('mastodon') && (

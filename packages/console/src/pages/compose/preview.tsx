@@ -129,7 +129,8 @@ function PostContent({ account, post: { text, media }, options, isFirst }: Omit<
   const { platform, profile } = account
   const look = LOOKS[platform]
   const isCaption = look.text === 'caption'
-  const { mastodon, bluesky, tumblr } = optionsFor(platform, options)
+  const { mastodon, bluesky, threads, tumblr } = optionsFor(platform, options)
+  const poll = mastodon?.poll ?? threads?.poll
   const isHidden = mastodon?.sensitive === true || bluesky?.labels !== undefined
   const pictures = (
     <HiddenMedia isHidden={isHidden && media.length > 0}>
@@ -143,7 +144,7 @@ function PostContent({ account, post: { text, media }, options, isFirst }: Omit<
         {isCaption ? pictures : written}
         {isCaption ? written : pictures}
         {look.hasCard && media.length === 0 && <LinkCard text={text} />}
-        {isFirst && mastodon?.poll && <PollView poll={mastodon.poll} />}
+        {isFirst && poll && <PollView poll={poll} />}
         {isFirst && bluesky?.quoteUrl && <Quote address={bluesky.quoteUrl} />}
         {tumblr && <TagsAndSource options={tumblr} />}
       </Stack>
