@@ -130,6 +130,12 @@ const REPLY_CONTROLS = {
   followers: 'followers',
 } as const satisfies { [C in NonNullable<Schemas['ThreadsOptions']['replyControl']>]: C }
 
+const KINDS = {
+  feed: 'feed',
+  reel: 'reel',
+  story: 'story',
+} as const satisfies { [K in NonNullable<Schemas['InstagramOptions']['kind']>]: K }
+
 const TUMBLR_STATES = {
   published: 'published',
   private: 'private',
@@ -173,6 +179,24 @@ const options = z
           .optional()
           .describe('Only in a post without media'),
       } satisfies Shape<'ThreadsOptions'>)
+      .optional(),
+    instagram: z
+      .strictObject({
+        kind: z.enum(KINDS).optional().describe('By default a single video is a reel, everything else feed'),
+        coverAt: z.number().optional().describe('Of a reel: the frame of the cover, in seconds'),
+        collaborators: z.array(text).optional().describe('Usernames without @'),
+        userTags: z
+          .array(
+            z.strictObject({
+              username: text,
+              mediaItem: z.int().optional().describe('Index of the media item; 0 by default'),
+              x: z.number().optional().describe('0 to 1 from the left; required in images'),
+              y: z.number().optional().describe('0 to 1 from the top; required in images'),
+            } satisfies Shape<'UserTag'>),
+          )
+          .optional(),
+        shareToFeed: z.boolean().optional().describe('Of a reel: false keeps it out of the feed'),
+      } satisfies Shape<'InstagramOptions'>)
       .optional(),
     tumblr: z
       .strictObject({

@@ -1,7 +1,8 @@
 import { platformLabel, type Platform } from '../shared/platforms.ts'
-import { parseBlueskyPost, type BlueskyOptions, type Poll } from './options.ts'
-import type { Content, Segment } from './post.ts'
-import { countText, type PostingRules } from './posting-rules.ts'
+import { parseBlueskyPost, type BlueskyOptions, type InstagramOptions, type Poll, type UserTag } from './options.ts'
+import type { Content, MediaItem } from './post.ts'
+import type { KnownContent } from './media-files.ts'
+import { countText, toMediaKind, type PostingRules } from './posting-rules.ts'
 
 /** What is wrong with an option; `path` is below the options. */
 export interface OptionProblem {
@@ -13,20 +14,21 @@ export interface OptionProblem {
 /** Checks the options of a content on its platform, beyond their shape. */
 export function findOptionProblems(
   platform: Platform,
-  { options = {}, ...content }: Pick<Content, 'options'> & Segment,
+  { options = {}, ...content }: Pick<Content, 'options'> & KnownContent,
   rules: PostingRules,
 ): OptionProblem[] {
   if (platform === 'mastodon' || platform === 'threads') {
     return findPollProblems(platform, options[platform]?.poll, content, rules)
   }
   if (platform === 'bluesky') return findBlueskyProblems(options.bluesky)
+  if (platform === 'instagram') return findInstagramProblems(options.instagram, content.mediaItems)
   return []
 }
 
 function findPollProblems(
   platform: Platform,
   poll: (Pick<Poll, 'options'> & Partial<Pick<Poll, 'expiresIn'>>) | undefined,
-  { text, mediaItems }: Segment,
+  { text, mediaItems }: KnownContent,
   rules: PostingRules,
 ): OptionProblem[] {
   if (!poll || !rules.poll) return []
@@ -76,3 +78,47 @@ function findBlueskyProblems({ quoteUrl, replyGate = [] }: BlueskyOptions = {}):
   }
   return problems
 }
+
+function findInstagramProblems(options: InstagramOptions = {}, mediaItems: readonly MediaItem[]): OptionProblem[] {
+  const { coverAt, shareToFeed, collaborators = [], userTags = [] } = options
+  const single = mediaItems.length === 1 && isVideo(mediaItems[0]!) ? mediaItems[0] : undefined
+  const kind = options.kind ?? (single ? 'reel' : 'feed')
+  const problems: OptionProblem[] = []
+  const report = (field: string, code: string, message: string) =>
+    problems.push({ path: `instagram.${field}`, code, message })
+  if (options.kind === 'feed' && single) {
+    report('kind', 'OPTION_KIND', 'Instagram publishes a single video as a reel or a story. Choose one of them.')
+  }
+  const length = single?.duration
+  if (kind !== 'reel') {
+    const message = 'This option is for reels only. Remove it.'
+    if (coverAt !== undefined) report('coverAt', 'OPTION_KIND', message)
+    if (shareToFeed !== undefined) report('shareToFeed', 'OPTION_KIND', message)
+  } else if (coverAt !== undefined && length !== undefined && coverAt > length) {
+    report('coverAt', 'COVER_TIME', `The cover must be in the video, which has ${Math.floor(length)} seconds`)
+  }
+  if (kind === 'story' && collaborators.length > 0) {
+    report('collaborators', 'OPTION_KIND', 'Stories have no collaborators. Remove them.')
+  }
+  for (const [index, tag] of userTags.entries()) {
+    const message = findTagProblem(tag, kind, mediaItems)
+    if (message !== null) report(`userTags.${index}`, 'USER_TAG', message)
+  }
+  return problems
+}
+
+function findTagProblem(
+  { mediaItem = 0, x, y }: UserTag,
+  kind: string,
+  mediaItems: readonly MediaItem[],
+): string | null {
+  const item = mediaItems[mediaItem]
+  if (!item) return `The post has no media item ${mediaItem}`
+  const stated = [x, y].filter((one) => one !== undefined).length
+  if (kind === 'story') return stated === 1 ? 'A tag in a story has both x and y, or neither' : null
+  if (!isVideo(item)) return stated === 2 ? null : 'A tag in an image needs x and y'
+  if (kind !== 'reel') return 'Instagram takes no tags in a video of a carousel'
+  return stated === 0 ? null : 'A tag in a reel has no position. Remove x and y.'
+}
+
+const isVideo = ({ mimeType }: MediaItem): boolean => toMediaKind(mimeType) === 'video'

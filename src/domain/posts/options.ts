@@ -1,4 +1,5 @@
 import type { Platform } from '../shared/platforms.ts'
+import { DAY } from '../shared/times.ts'
 
 export const MASTODON_VISIBILITIES = ['public', 'unlisted', 'private'] as const
 export const BLUESKY_LABELS = ['sexual', 'nudity', 'porn', 'graphic-media'] as const
@@ -6,6 +7,11 @@ export const BLUESKY_LABELS = ['sexual', 'nudity', 'porn', 'graphic-media'] as c
 export const BLUESKY_REPLY_GATES = ['nobody', 'mentioned', 'following', 'followers'] as const
 /** Who may reply: everyone, the accounts that the author follows, the mentioned ones, or the author's followers. */
 export const THREADS_REPLY_CONTROLS = ['everyone', 'following', 'mentioned', 'followers'] as const
+/** `feed`: a post that stays on the profile. `story`: one image or video that ends after a day. */
+export const POST_KINDS = ['feed', 'reel', 'story'] as const
+export type PostKind = (typeof POST_KINDS)[number]
+/** How long a platform shows a story. */
+export const STORY_LIFE_MS = DAY
 /** `private`: only the members of the blog see the post. */
 export const TUMBLR_STATES = ['published', 'private'] as const
 
@@ -50,6 +56,27 @@ export interface ThreadsOptions {
   poll?: Pick<Poll, 'options'>
 }
 
+export interface UserTag {
+  username: string
+  /** The index of the image or video in the post; absent: the first. */
+  mediaItem?: number
+  /** Parts of the width from the left, and of the height from the top. */
+  x?: number
+  y?: number
+}
+
+export interface InstagramOptions {
+  /** Absent: a single video is a reel, everything else a post of the feed. */
+  kind?: PostKind
+  /** The frame of a reel that becomes its cover, seconds from the start. */
+  coverAt?: number
+  /** Usernames of accounts that are invited to be authors as well. */
+  collaborators?: string[]
+  userTags?: UserTag[]
+  /** False keeps a reel out of the feed. */
+  shareToFeed?: boolean
+}
+
 export interface TumblrOptions {
   /** Besides the hashtags of the text. */
   tags?: string[]
@@ -63,6 +90,7 @@ export interface PlatformOptions {
   mastodon?: MastodonOptions
   bluesky?: BlueskyOptions
   threads?: ThreadsOptions
+  instagram?: InstagramOptions
   tumblr?: TumblrOptions
 }
 
@@ -72,6 +100,11 @@ const BLUESKY_POST = /^(?:https:\/\/bsky\.app\/profile\/|at:\/\/)([^/?#]+)\/(?:p
 export function parseBlueskyPost(address: string): { author: string; key: string } | null {
   const [, author, key] = BLUESKY_POST.exec(address.trim()) ?? []
   return author && key ? { author, key } : null
+}
+
+/** Returns the kind of post that the author chose; undefined where the platform has one kind only, or decides. */
+export function toPostKind(platform: Platform, { instagram }: PlatformOptions = {}): PostKind | undefined {
+  return platform === 'instagram' ? instagram?.kind : undefined
 }
 
 /** Returns the text whose length the platform limits: Mastodon counts the warning with it. */

@@ -1,5 +1,6 @@
 import { needsPage } from './link.ts'
 import { shortenForMastodon } from './mastodon-length.ts'
+import { toPostKind, type PlatformOptions, type PostKind } from './options.ts'
 import { findAllLinks } from '../shared/links.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem } from './post.ts'
@@ -65,7 +66,13 @@ export interface PostingRules {
   removable: boolean
   /** Absent where posts have no polls. */
   poll?: PollRule
+  /** Differences of other kinds of posts. */
+  kinds?: Readonly<Partial<Record<PostKind, KindOfPostRules>>>
+  /** Set by `toKindRules`; absent: a post of the usual kind. */
+  kind?: PostKind
 }
+
+export type KindOfPostRules = Pick<PostingRules, 'media' | 'altText' | 'thread'>
 
 /** What a platform takes in a poll. */
 export interface PollRule {
@@ -121,6 +128,18 @@ const GRAPH_CODECS = ['avc', 'hevc'] as const
 /** The frames a second that Threads and Instagram take. */
 const CONTAINER_FRAME_RATE = { min: 23, max: 60 }
 
+const INSTAGRAM_VIDEO = {
+  max: 10,
+  types: VIDEOS,
+  maxBytes: 300 * MB,
+  seconds: { min: 3, max: 900 },
+  frameRate: CONTAINER_FRAME_RATE,
+  indexFirst: true,
+  codecs: GRAPH_CODECS,
+} as const
+const INSTAGRAM_IMAGE = { max: 10, types: IMAGES, maxBytes: 8 * MB } as const
+const INSTAGRAM_THREAD = { segments: 'none', firstComment: 'comment', commentLength: 2_200 } as const
+
 /** Rules of all platforms. */
 export type PlatformRules = Readonly<Record<Platform, PostingRules>>
 
@@ -175,20 +194,37 @@ export const POSTING_RULES: PlatformRules = {
       required: true,
       max: 10,
       mix: true,
-      image: { max: 10, types: IMAGES, maxBytes: 8 * MB },
-      video: {
-        max: 10,
-        types: VIDEOS,
-        maxBytes: 300 * MB,
-        seconds: { min: 3, max: 900 },
-        frameRate: CONTAINER_FRAME_RATE,
-        indexFirst: true,
-        codecs: GRAPH_CODECS,
-      },
+      image: INSTAGRAM_IMAGE,
+      video: INSTAGRAM_VIDEO,
     },
     altText: { image: 1_000, video: null },
-    thread: { segments: 'none', firstComment: 'comment', commentLength: 2_200 },
+    thread: INSTAGRAM_THREAD,
     removable: false,
+    // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
+    kinds: {
+      reel: {
+        media: {
+          required: true,
+          max: 1,
+          mix: false,
+          image: { ...INSTAGRAM_IMAGE, max: 0 },
+          video: { ...INSTAGRAM_VIDEO, max: 1 },
+        },
+        altText: { image: null, video: null },
+        thread: INSTAGRAM_THREAD,
+      },
+      story: {
+        media: {
+          required: true,
+          max: 1,
+          mix: false,
+          image: { ...INSTAGRAM_IMAGE, max: 1 },
+          video: { ...INSTAGRAM_VIDEO, max: 1, maxBytes: 100 * MB, seconds: { min: 3, max: 60 } },
+        },
+        altText: { image: null, video: null },
+        thread: { segments: 'none', firstComment: 'none' },
+      },
+    },
   },
   facebook: {
     text: [{ unit: 'utf16Units', max: 63_206 }],
@@ -232,6 +268,13 @@ export const POSTING_RULES: PlatformRules = {
     thread: { segments: 'joined', firstComment: 'none' },
     removable: true,
   },
+}
+
+/** Returns the rules of the kind of post that the options choose. */
+export function toKindRules(platform: Platform, rules: PostingRules, options?: PlatformOptions): PostingRules {
+  const kind = toPostKind(platform, options)
+  const own = kind && rules.kinds?.[kind]
+  return own ? { ...rules, ...own, kind } : rules
 }
 
 /** Returns a sentence when an image has too many pixels, else null. */

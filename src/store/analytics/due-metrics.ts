@@ -16,7 +16,7 @@ export interface PublishedPost {
   userId: string
   platformStatuses: (Pick<
     PlatformStatus,
-    'platform' | 'target' | 'server' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'
+    'platform' | 'target' | 'server' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt' | 'endsAt'
   > & {
     delivery: Pick<Delivery, 'accountId'>
   })[]
@@ -50,6 +50,7 @@ const SHOWN = Object.fromEntries(
       'platformPostId',
       'completedAt',
       'metricsDueAt',
+      'endsAt',
       'delivery.accountId',
     ].map((name) => `platformStatuses.${name}`),
   ].map((path) => [path, 1]),

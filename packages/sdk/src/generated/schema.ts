@@ -3352,6 +3352,48 @@ export interface components {
     ImportRowStatus: 'ready' | 'warning' | 'conflict' | 'error' | 'created' | 'skipped' | 'failed'
     /** @enum {string} */
     ImportState: 'planned' | 'applying' | 'paused' | 'completed' | 'cancelled'
+    InstagramOptions: {
+      /**
+       * @description By default a single video is a `reel`, everything else `feed`. A `story` ends after 24 hours.
+       * @enum {string}
+       */
+      kind?: 'feed' | 'reel' | 'story'
+      /** @description Of a reel: the frame of the cover, in seconds */
+      coverAt?: number
+      collaborators?: string[]
+      userTags?: components['schemas']['UserTag'][]
+      /** @description Of a reel: `false` keeps it out of the feed */
+      shareToFeed?: boolean
+    }
+    KindOfPostLimits: {
+      media: {
+        required: boolean
+        /** @description Images and videos together */
+        max: number
+        /** @description True when a post may contain both images and videos */
+        mix: boolean
+        image: components['schemas']['MediaLimits']
+        video: components['schemas']['MediaLimits']
+      }
+      altText: {
+        image: number | null
+        video: number | null
+      }
+      thread: {
+        /**
+         * @description How `segments` are published: as `replies`, `joined` to one long post, or `none`, where `onUnsupported` decides
+         * @enum {string}
+         */
+        segments: 'replies' | 'joined' | 'none'
+        /**
+         * @description How `firstComment` is published: as a `reply`, which has the limits of a post, as a `comment`, or `none`, where `onUnsupported` decides
+         * @enum {string}
+         */
+        firstComment: 'reply' | 'comment' | 'none'
+        /** @description Maximum length of a `comment` in characters; absent for the other forms */
+        commentLength?: number
+      }
+    }
     LibraryMedia: {
       /** @description The last part of `storageKey` */
       id: string
@@ -3846,6 +3888,11 @@ export interface components {
       }
       /** @description True when `takeBackPost` can remove published posts */
       removable: boolean
+      /** @description What is different for other kinds of posts, by `options.<platform>.kind` */
+      kinds?: {
+        reel?: components['schemas']['KindOfPostLimits']
+        story?: components['schemas']['KindOfPostLimits']
+      }
       /** @description Names of the `options` of a post on the platform */
       options: string[]
       /** @description The limits of `options.<platform>.poll`; absent when posts have no polls */
@@ -4105,6 +4152,7 @@ export interface components {
       mastodon?: components['schemas']['MastodonOptions']
       bluesky?: components['schemas']['BlueskyOptions']
       threads?: components['schemas']['ThreadsOptions']
+      instagram?: components['schemas']['InstagramOptions']
       tumblr?: components['schemas']['TumblrOptions']
     }
     PostPart: {
@@ -4800,6 +4848,16 @@ export interface components {
        * @enum {string}
        */
       topPlan: 'Free' | 'Professional'
+    }
+    UserTag: {
+      /** @description Without @ */
+      username: string
+      /** @description Index in the media of the post; 0 by default */
+      mediaItem?: number
+      /** @description Part of the width from the left; required in images */
+      x?: number
+      /** @description Part of the height from the top; required in images */
+      y?: number
     }
     ValidationReport: {
       valid: boolean

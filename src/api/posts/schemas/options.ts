@@ -3,6 +3,7 @@ import {
   BLUESKY_LABELS,
   BLUESKY_REPLY_GATES,
   MASTODON_VISIBILITIES,
+  POST_KINDS,
   THREADS_REPLY_CONTROLS,
   TUMBLR_STATES,
 } from '../../../domain/posts/options.ts'
@@ -71,6 +72,38 @@ const ThreadsOptions = Type.Object(
   { ...closed, title: 'ThreadsOptions' },
 )
 
+const username = Type.String({ maxLength: 30, pattern: '^[A-Za-z0-9_.]+$', description: 'Without @' })
+const part = (of: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: `Part of the ${of}` }))
+
+const UserTag = Type.Object(
+  {
+    username,
+    mediaItem: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 19, description: 'Index in the media of the post; 0 by default' }),
+    ),
+    x: part('width from the left; required in images'),
+    y: part('height from the top; required in images'),
+  },
+  { ...closed, title: 'UserTag' },
+)
+
+const InstagramOptions = Type.Object(
+  {
+    kind: Type.Optional(
+      stringEnum(POST_KINDS, {
+        description: 'By default a single video is a `reel`, everything else `feed`. A `story` ends after 24 hours.',
+      }),
+    ),
+    coverAt: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 900, description: 'Of a reel: the frame of the cover, in seconds' }),
+    ),
+    collaborators: Type.Optional(Type.Array(username, { maxItems: 3, uniqueItems: true })),
+    userTags: Type.Optional(Type.Array(UserTag, { maxItems: 20 })),
+    shareToFeed: Type.Optional(Type.Boolean({ description: 'Of a reel: `false` keeps it out of the feed' })),
+  },
+  { ...closed, title: 'InstagramOptions' },
+)
+
 const TumblrOptions = Type.Object(
   {
     tags: Type.Optional(
@@ -91,7 +124,13 @@ const TumblrOptions = Type.Object(
 /** The options of a content by platform, in requests and responses. */
 export const Options = Type.Partial(
   Type.Object(
-    { mastodon: MastodonOptions, bluesky: BlueskyOptions, threads: ThreadsOptions, tumblr: TumblrOptions },
+    {
+      mastodon: MastodonOptions,
+      bluesky: BlueskyOptions,
+      threads: ThreadsOptions,
+      instagram: InstagramOptions,
+      tumblr: TumblrOptions,
+    },
     closed,
   ),
   {

@@ -1,6 +1,7 @@
 import { CLOCK_TOLERANCE_MS, listSince } from '../list-since.ts'
 import type { Platform } from '../../../domain/shared/platforms.ts'
 import type { Published } from '../../../domain/posts/post.ts'
+import { toPostKind } from '../../../domain/posts/options.ts'
 import { toMediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
 import { describePublicationLimit, type PublicationReport } from '../../../domain/quotas/publications.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
@@ -41,6 +42,8 @@ export interface PublishDialect {
   posts: OwnPostsDialect
   /** The account's replies, where the platform lists and counts them apart from its posts. */
   replies?: OwnPostsDialect
+  /** The last path segment of the account's stories, which the list of its posts lacks; absent where posts cannot be stories. */
+  storiesPath?: string
   /** The field of own posts that holds their text. */
   textField: 'text' | 'caption'
 }
@@ -73,11 +76,15 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   const { platform, api, containerApi, dialect, urls, publishTimeoutMs } = deps
   const { inFlightMs, processingWaitMs = 2 * MINUTE } = deps
   const rules = POSTING_RULES[platform]
-  const media = createPulledMedia({
-    media: deps.media,
-    image: { ...deps.image, maxBytes: rules.media.image.maxBytes },
+  const image = { ...deps.image, maxBytes: rules.media.image.maxBytes }
+  const { shape: _, ...storyImage } = image
+  const media = createPulledMedia({ media: deps.media, image })
+  const isStory = ({ options }: Pick<OutgoingPost, 'options'>) => toPostKind(platform, options) === 'story'
+  const containers = createContainers({
+    ...{ api, containerApi, dialect, processingWaitMs },
+    // The documentation limits no shapes of stories.
+    resolveUrl: (item, post, options) => media.resolveUrl(item, options, isStory(post) ? storyImage : image),
   })
-  const containers = createContainers({ api, containerApi, dialect, media, processingWaitMs })
   const toAccountPath = ({ accountId }: Credentials, last: string) => `/${encodeURIComponent(accountId)}/${last}`
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
@@ -184,7 +191,9 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
     const container = containers.findContainer(delivery)
-    if (options.isRestored) {
+    // Stories have no text to be searched by, and are listed for a day only.
+    const isSearchable = !isStory(post)
+    if (options.isRestored && isSearchable) {
       const own = await listPostsSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, post, account, options)
       if (!own) return 'undecidable'
       const comparison = { content: post.content, toId, toText, isSame: (one: OwnPost) => isSamePost(one, post) }
@@ -193,10 +202,11 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       if (found === 'undecidable' || !container) return found
     }
     // The container was dropped after a certain refusal, or never created.
-    if (!container) return 'absent'
+    if (!container) return options.isRestored && !isSearchable ? 'undecidable' : 'absent'
     const { state } = await containers.fetchStatus(container.id, account, options)
-    if (state === 'gone') return options.isRestored ? 'absent' : 'undecidable'
+    if (state === 'gone') return options.isRestored && isSearchable ? 'absent' : 'undecidable'
     if (state === 'unstated') return 'in-flight'
+    if (state !== 'published' && options.isRestored && !isSearchable) return 'undecidable'
     // guard: unpublished container
     if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
     const found = await findPublished(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
@@ -233,10 +243,11 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     )
   }
 
-  /** Returns the newest first, and whether these are all. Null: the login may not list replies, which posting them does not require. */
+  /** Returns the newest first, and whether these are all. Null: the login may not list replies or stories, which posting them does not require. */
   async function listPostsSince(since: number, post: OutgoingPost, account: Credentials, { signal }: CallOptions) {
     const replies = findReplies(post)
-    const path = toAccountPath(account, (replies ?? dialect.posts).listPath)
+    const stories = isStory(post) ? dialect.storiesPath : undefined
+    const path = toAccountPath(account, stories ?? (replies ?? dialect.posts).listPath)
     const listing = listSince({
       since,
       maxPages: MAX_PAGES,
@@ -245,7 +256,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
         const params = {
           fields: `id,${dialect.textField},timestamp,permalink,media_type${replies ? ',replied_to' : ''}`,
           limit: String(PAGE),
-          since: String(Math.floor(since / SECOND)),
+          since: stories === undefined ? String(Math.floor(since / SECOND)) : undefined,
           after,
         }
         const { data, paging } = await api.get(path, params, readOwnPosts, { token: account.accessToken, signal })
@@ -253,7 +264,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       },
     })
     return listing.catch((error: unknown) => {
-      if (replies && isErrorClass(error, 'permission')) return null
+      if ((replies || stories !== undefined) && isErrorClass(error, 'permission')) return null
       throw error
     })
   }

@@ -152,6 +152,7 @@ describe('GET /api/platform/limits', () => {
     const options = Object.entries<{ options: string[] }>(body.data).map(([platform, one]) => [platform, one.options])
     expect(Object.fromEntries(options)).toMatchObject({
       threads: ['replyControl', 'topicTag', 'poll'],
+      instagram: ['kind', 'coverAt', 'collaborators', 'userTags', 'shareToFeed'],
       facebook: [],
       tumblr: ['tags', 'sourceUrl', 'state'],
     })

@@ -78,6 +78,38 @@ describe('the options of Bluesky', () => {
   })
 })
 
+describe('the options of Instagram', () => {
+  const VIDEO: MediaItem = { ...IMAGE, storageKey: 'posts/a/1.mp4', mimeType: 'video/mp4', duration: 10 }
+  const at = { x: 0.5, y: 1 }
+  type InstagramOptions = NonNullable<PlatformOptions['instagram']>
+
+  it.each<[string, InstagramOptions, MediaItem[]]>([
+    ['a reel', { kind: 'reel', coverAt: 10, shareToFeed: false, collaborators: ['ann'] }, [VIDEO]],
+    ['a video without a kind', { coverAt: 0, userTags: [{ username: 'ann' }] }, [VIDEO]],
+    ['a picture', { kind: 'feed', collaborators: ['ann'], userTags: [{ username: 'ann', ...at }] }, [IMAGE]],
+    ['a carousel', { kind: 'feed', userTags: [{ username: 'ann', mediaItem: 1, ...at }] }, [VIDEO, IMAGE]],
+    ['a story', { kind: 'story', userTags: [{ username: 'ann' }, { username: 'bob', ...at }] }, [VIDEO]],
+  ])('are accepted for %s', (_, instagram, mediaItems) => {
+    expect(findProblems('instagram', { instagram }, { mediaItems })).toEqual([])
+  })
+
+  it.each<[string, InstagramOptions, MediaItem[], string, string]>([
+    ['a single video in the feed', { kind: 'feed' }, [VIDEO], 'kind', 'OPTION_KIND'],
+    ['a cover of a picture', { coverAt: 1 }, [IMAGE], 'coverAt', 'OPTION_KIND'],
+    ['a cover of a story', { kind: 'story', coverAt: 1 }, [VIDEO], 'coverAt', 'OPTION_KIND'],
+    ['a cover after the end', { coverAt: 10.5 }, [VIDEO], 'coverAt', 'COVER_TIME'],
+    ['a carousel in the feed', { shareToFeed: true }, [VIDEO, IMAGE], 'shareToFeed', 'OPTION_KIND'],
+    ['collaborators of a story', { kind: 'story', collaborators: ['a'] }, [IMAGE], 'collaborators', 'OPTION_KIND'],
+    ['a tag without a place', { userTags: [{ username: 'a', x: 0 }] }, [IMAGE], 'userTags.0', 'USER_TAG'],
+    ['a tag on no item', { userTags: [{ username: 'a', mediaItem: 1, ...at }] }, [IMAGE], 'userTags.0', 'USER_TAG'],
+    ['a tag with a place in a reel', { userTags: [{ username: 'a', ...at }] }, [VIDEO], 'userTags.0', 'USER_TAG'],
+    ['a tag in a video of a carousel', { userTags: [{ username: 'a' }] }, [VIDEO, IMAGE], 'userTags.0', 'USER_TAG'],
+    ['half a place', { kind: 'story', userTags: [{ username: 'a', y: 0 }] }, [IMAGE], 'userTags.0', 'USER_TAG'],
+  ])('are refused for %s', (_, instagram, mediaItems, field, code) => {
+    expect(findProblems('instagram', { instagram }, { mediaItems })).toEqual([[`instagram.${field}`, code]])
+  })
+})
+
 it('only the options of its own platform are checked', () => {
   const options: PlatformOptions = {
     mastodon: { poll: { options: [], expiresIn: 1 } },

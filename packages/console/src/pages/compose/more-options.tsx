@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react'
 import { PLATFORMS, PlatformMark, type Account } from '../../shared/platforms.tsx'
 import { BlueskyFields } from './bluesky-fields.tsx'
 import type { Options } from './draft.ts'
+import { InstagramFields } from './instagram-fields.tsx'
 import { MastodonFields } from './mastodon-fields.tsx'
 import { withOptions, type Change } from './options.ts'
 import { useFieldError } from './report.ts'
@@ -16,7 +17,7 @@ interface MoreOptionsProps {
   onChange: (options: Options) => void
 }
 
-const WITH_OPTIONS = ['bluesky', 'threads', 'mastodon', 'tumblr'] as const
+const WITH_OPTIONS = ['bluesky', 'threads', 'instagram', 'mastodon', 'tumblr'] as const
 
 /** What the chosen platforms offer beyond text and files. It opens by itself where something in it must change. */
 export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
@@ -57,6 +58,11 @@ export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
               {shown.includes('threads') && (
                 <PlatformFields platform="threads">
                   <ThreadsFields options={options.threads ?? {}} onChange={change('threads')} />
+                </PlatformFields>
+              )}
+              {shown.includes('instagram') && (
+                <PlatformFields platform="instagram">
+                  <InstagramFields options={options.instagram ?? {}} onChange={change('instagram')} />
                 </PlatformFields>
               )}
               {shown.includes('mastodon') && (

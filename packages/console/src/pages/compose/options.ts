@@ -3,6 +3,8 @@ import type { Options } from './draft.ts'
 export type MastodonOptions = NonNullable<Options['mastodon']>
 export type BlueskyOptions = NonNullable<Options['bluesky']>
 export type ThreadsOptions = NonNullable<Options['threads']>
+export type InstagramOptions = NonNullable<Options['instagram']>
+export type UserTag = NonNullable<InstagramOptions['userTags']>[number]
 export type TumblrOptions = NonNullable<Options['tumblr']>
 export type Poll = NonNullable<MastodonOptions['poll']>
 
@@ -90,6 +92,12 @@ export const REPLY_CONTROLS: Record<NonNullable<ThreadsOptions['replyControl']>,
   following: REPLY_GATES.following,
   mentioned: REPLY_GATES.mentioned,
   followers: REPLY_GATES.followers,
+}
+
+export const KINDS: Record<NonNullable<InstagramOptions['kind']>, string> = {
+  feed: 'Post in the feed',
+  reel: 'Reel',
+  story: 'Story, for 24 hours',
 }
 
 export const VISIBILITIES: Record<NonNullable<MastodonOptions['visibility']>, string> = {

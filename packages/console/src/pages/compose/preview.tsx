@@ -129,7 +129,7 @@ function PostContent({ account, post: { text, media }, options, isFirst }: Omit<
   const { platform, profile } = account
   const look = LOOKS[platform]
   const isCaption = look.text === 'caption'
-  const { mastodon, bluesky, threads, tumblr } = optionsFor(platform, options)
+  const { mastodon, bluesky, threads, instagram, tumblr } = optionsFor(platform, options)
   const poll = mastodon?.poll ?? threads?.poll
   const isHidden = mastodon?.sensitive === true || bluesky?.labels !== undefined
   const pictures = (
@@ -137,7 +137,9 @@ function PostContent({ account, post: { text, media }, options, isFirst }: Omit<
       <Pictures media={media} aspect={look.aspect} count={look.shownMedia ?? SHOWN_MEDIA} />
     </HiddenMedia>
   )
-  const written = <PreviewText text={text} cutAfter={look.cutAfter} name={isCaption ? profile.handle : null} />
+  const written = instagram?.kind !== 'story' && (
+    <PreviewText text={text} cutAfter={look.cutAfter} name={isCaption ? profile.handle : null} />
+  )
   return (
     <ContentWarning text={mastodon?.spoilerText}>
       <Stack gap="sm">
