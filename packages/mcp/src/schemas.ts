@@ -178,6 +178,7 @@ const options = z
           .strictObject({ options: z.array(text) } satisfies Shape<'ThreadsPoll'>)
           .optional()
           .describe('Only in a post without media'),
+        crossreshare: z.boolean().optional().describe('Shows the post as a story of the linked Instagram account, too'),
       } satisfies Shape<'ThreadsOptions'>)
       .optional(),
     instagram: z

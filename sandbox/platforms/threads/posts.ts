@@ -52,6 +52,7 @@ export function createPosts({
     if (replyTo !== undefined) assertMayReply(replyTo, account.id)
     const reply = replyTo !== undefined && { replyTo }
     const details = readDetails(call)
+    if (details['isShared'] === true) requireScope(callerOf(call), 'threads_share_to_instagram')
     const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null, details, ...reply }
     const type = params.get('media_type')
     if (type !== 'TEXT' && params.get('poll_attachment') !== undefined) throw bad('Polls are for text posts only')
@@ -123,7 +124,12 @@ export function createPosts({
       // The real code is undocumented.
       throw new GraphRefusal({ code: 100, type: 'THApiException', message: 'The publishing limit is reached.' })
     }
-    return { status: 200, body: { id: store.publish(container).id } }
+    const { id, details } = store.publish(container)
+    // "When cross-sharing is enabled, the publish response includes the ... field", and the post is published even if it fails.
+    const shared = details?.['isShared'] === true && {
+      crossreshare_to_ig_status: account.isUnlinked ? 'FAILED' : 'SUCCESS',
+    }
+    return { status: 200, body: { id, ...shared } }
   }
 
   /** Replies have a quota of their own. */
@@ -207,6 +213,7 @@ export function createPosts({
         topic_tag: undefined,
         link_attachment_url: undefined,
         ...post.details,
+        isShared: undefined,
         root_post: post.replyTo === undefined ? undefined : { id: rootOf(post).id },
       },
     }
@@ -280,6 +287,9 @@ function readDetails({ params }: Call): Record<string, unknown> {
   }
   // "1 to 50 characters", without "periods (.) and ampersands (&)" (https://developers.facebook.com/docs/threads/posts, 2025).
   if (tag !== undefined && !/^[^.&]{1,50}$/su.test(tag)) throw bad('Param topic_tag is invalid')
+  // https://developers.facebook.com/documentation/threads/create-posts/share-to-ig-stories, 2 July 2026.
+  const share = params.get('crossreshare_to_ig')
+  if (share !== undefined && !['true', 'false'].includes(share)) throw bad('Param crossreshare_to_ig must be a boolean')
   const poll = params.get('poll_attachment')
   const link = params.get('link_attachment')
   if (link !== undefined && params.get('media_type') !== 'TEXT') throw bad('link_attachment is for text posts only')
@@ -288,6 +298,7 @@ function readDetails({ params }: Call): Record<string, unknown> {
     ...(tag !== undefined && { topic_tag: tag }),
     ...(poll !== undefined && { poll_attachment: readPoll(poll) }),
     ...(link !== undefined && { link_attachment_url: link }),
+    ...(share === 'true' && { isShared: true }),
   }
 }
 

@@ -54,6 +54,8 @@ export interface ThreadsOptions {
   topicTag?: string
   /** On the first post of a thread. Threads decides how long it runs. */
   poll?: Pick<Poll, 'options'>
+  /** Shows the first post of a thread as a story of the linked Instagram account, too. */
+  crossreshare?: boolean
 }
 
 export interface UserTag {

@@ -34,6 +34,14 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
   posts: { listPath: 'threads', usageField: 'quota_usage', configField: 'config' },
   replies: { listPath: 'replies', usageField: 'reply_quota_usage', configField: 'reply_config' },
   textField: 'text',
+  findWarning({ options: { threads }, replyTo }, response) {
+    if (!threads?.crossreshare || replyTo) return undefined
+    const status = response?.crossreshare_to_ig_status
+    if (status === 'SUCCESS') return undefined
+    return status === 'FAILED'
+      ? 'Threads could not share the post as a story on Instagram. Check that the profile has a linked Instagram account.'
+      : 'Threads did not say whether it shared the post as a story on Instagram. Check it there.'
+  },
 
   toSingleFields: (post, media) => {
     const { text } = post.content
@@ -72,13 +80,19 @@ const REPLY_CONTROLS: Record<NonNullable<ThreadsOptions['replyControl']>, string
 
 /**
  * Topic tags: https://developers.facebook.com/docs/threads/posts, polls: https://developers.facebook.com/docs/threads/create-posts/polls,
- * reply controls: https://developers.facebook.com/docs/threads/reply-management.
+ * reply controls: https://developers.facebook.com/docs/threads/reply-management,
+ * stories: https://developers.facebook.com/documentation/threads/create-posts/share-to-ig-stories.
  */
 function toOptionFields({ options: { threads = {} }, replyTo }: ContainerContent): GraphParams {
-  const { replyControl, topicTag, poll } = threads
+  const { replyControl, topicTag, poll, crossreshare } = threads
   const control = { reply_control: replyControl && REPLY_CONTROLS[replyControl] }
   if (replyTo) return control
-  return { ...control, topic_tag: topicTag, poll_attachment: poll && toPollAttachment(poll.options) }
+  return {
+    ...control,
+    topic_tag: topicTag,
+    poll_attachment: poll && toPollAttachment(poll.options),
+    crossreshare_to_ig: crossreshare ? 'true' : undefined,
+  }
 }
 
 function toPollAttachment(options: string[]): string {

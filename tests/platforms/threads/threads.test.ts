@@ -3,7 +3,7 @@ import type { Credentials, OutgoingPost } from '../../../src/platforms/contract.
 import { film } from '../../support/film.ts'
 import { containerSuite } from '../shared/container-suite.ts'
 import { options, picture, REDIRECT_URI, threadsWorld, type ThreadsWorld } from '../shared/containers-support.ts'
-import { newDelivery, newPost, platformErrorOf, searchOptions, storedMedia } from '../shared/support.ts'
+import { newDelivery, newPost, platformErrorOf, searchOptions, storedMedia, withVersion } from '../shared/support.ts'
 import { chooseFirst } from '../shared/choose-first.ts'
 
 const DAY_MS = 86_400_000
@@ -211,6 +211,46 @@ describe('Threads', () => {
       const reply = { ...newPost('further'), options: { threads }, replyTo: { rootId: id, parentId: id } }
       const { id: _, ...shown } = (await publish(reply)) as Record<string, unknown>
       expect(shown).toEqual({ reply_audience: 'MENTIONED_ONLY' })
+    })
+
+    describe('as a story on Instagram', () => {
+      const post = () => ({ ...newPost(`shared ${Math.random()}`), options: { threads: { crossreshare: true } } })
+      let sharing: ThreadsWorld
+      beforeAll(async () => {
+        sharing = await threadsWorld(stored.media, {}, { extraScopes: ['threads_share_to_instagram'] })
+      })
+      afterAll(() => sharing?.stop())
+
+      async function share(as: Credentials, shared: OutgoingPost, delivery = newDelivery()) {
+        await sharing.adapter.prepare(shared, as, delivery, options())
+        return sharing.adapter.publish(shared, as, delivery, options())
+      }
+      const newUnlinked = async () => {
+        const { id } = sharing.threads.createAccount({ username: `unlinked${Date.now()}`, isUnlinked: true })
+        return withVersion((await sharing.connection(id)).credentials)
+      }
+
+      it('a warning says when Threads shared no story', async () => {
+        expect(await share(await sharing.newAccount(), post())).not.toHaveProperty('warning')
+        expect(await share(await newUnlinked(), post())).toMatchObject({
+          warning: expect.stringContaining('could not share'),
+        })
+      })
+
+      it('a warning says when a lost response leaves it open', async () => {
+        const [as, shared, delivery] = [await sharing.newAccount(), post(), newDelivery()]
+        await sharing.control.addFault({ path: 'threads_publish', times: 1, action: { dropAfterAccept: true } })
+        await platformErrorOf(share(as, shared, delivery))
+        expect(await sharing.adapter.reconcile(shared, as, delivery, searchOptions())).toMatchObject({
+          warning: expect.stringContaining('did not say'),
+        })
+      })
+
+      it('a login without the permission is refused before anything is published', async () => {
+        const delivery = newDelivery()
+        const preparing = world.adapter.prepare(post(), account, delivery, options())
+        expect(await platformErrorOf(preparing)).toMatchObject({ class: 'permission', certain: true })
+      })
     })
 
     it('a poll beside an image is refused before anything is published', async () => {

@@ -4536,6 +4536,8 @@ export interface components {
       /** @description The topic of the post */
       topicTag?: string
       poll?: components['schemas']['ThreadsPoll']
+      /** @description Shows the post as a story of the linked Instagram account, too. Needs the permission threads_share_to_instagram. A `warning` says when there is no story. */
+      crossreshare?: boolean
     }
     ThreadsPoll: {
       /**

@@ -68,6 +68,12 @@ const ThreadsOptions = Type.Object(
       Type.String({ minLength: 1, maxLength: 50, pattern: '^[^.&]+$', description: 'The topic of the post' }),
     ),
     poll: Type.Optional(Type.Object({ options: pollOptions }, { ...closed, title: 'ThreadsPoll' })),
+    crossreshare: Type.Optional(
+      Type.Boolean({
+        description:
+          'Shows the post as a story of the linked Instagram account, too. Needs the permission threads_share_to_instagram. A `warning` says when there is no story.',
+      }),
+    ),
   },
   { ...closed, title: 'ThreadsOptions' },
 )

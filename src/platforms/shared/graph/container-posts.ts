@@ -21,7 +21,7 @@ import { normalizeWhitespace } from '../text-difference.ts'
 import { searchRestored } from '../restored-search.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../in-flight.ts'
-import { readCreatedId, readOwnPosts, readQuota, type OwnPost } from './responses.ts'
+import { readOwnPosts, readPublishedContainer, readQuota, type OwnPost, type PublishedContainer } from './responses.ts'
 import type { GraphApi } from './api.ts'
 import { CONTAINER_GONE, createContainers, type ContainerDialect } from './containers.ts'
 import { isErrorClass, isMissing, isRefusedAs } from './errors.ts'
@@ -44,6 +44,8 @@ export interface PublishDialect {
   replies?: OwnPostsDialect
   /** The last path segment of the account's stories, which the list of its posts lacks; absent where posts cannot be stories. */
   storiesPath?: string
+  /** Returns what a published post lacks, for people. Null: the response was lost. Absent: posts are published whole or not. */
+  findWarning?(post: OutgoingPost, response: PublishedContainer | null): string | undefined
   /** The field of own posts that holds their text. */
   textField: 'text' | 'caption'
 }
@@ -104,18 +106,20 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       throw new PlatformError('duplicate', `The post is on ${api.label} already`, { certain: false })
     }
     const token = account.accessToken
-    let id: string
+    let response: PublishedContainer
     try {
       const fields = { creation_id: container.id }
       const call = { token, signal, timeoutMs: publishTimeoutMs }
-      id = (await api.post(toAccountPath(account, dialect.publishPath), fields, readCreatedId, call)).id
+      response = await api.post(toAccountPath(account, dialect.publishPath), fields, readPublishedContainer, call)
     } catch (error) {
       if (isRefusedAs(error, CONTAINER_GONE) || isMissing(error)) {
         throw await replaceContainer(error, container, { post, account, delivery, signal })
       }
       throw (await toQuotaError(error, post, account, { signal })) ?? error
     }
-    return { platformPostId: id, platformPostUrl: await urls.fetchUrl(id, account, { signal }) }
+    const { id } = response
+    const platformPostUrl = await urls.fetchUrl(id, account, { signal })
+    return { platformPostId: id, platformPostUrl, ...toWarning(post, response) }
   }
 
   /**
@@ -145,10 +149,16 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     })
   }
 
-  const toPublished = ({ id, permalink }: OwnPost, account: Credentials): Published => ({
+  const toFound = ({ id, permalink }: OwnPost, post: OutgoingPost, account: Credentials): Published => ({
     platformPostId: id,
     platformPostUrl: urls.toUrl(permalink, account),
+    ...toWarning(post, null),
   })
+
+  function toWarning(post: OutgoingPost, response: PublishedContainer | null): Pick<Published, 'warning'> {
+    const warning = dialect.findWarning?.(post, response)
+    return warning === undefined ? {} : { warning }
+  }
 
   /** Returns the replies of the platform for a reply, else null. */
   const findReplies = ({ replyTo }: OutgoingPost) => (replyTo && dialect.replies) ?? null
@@ -198,7 +208,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       if (!own) return 'undecidable'
       const comparison = { content: post.content, toId, toText, isSame: (one: OwnPost) => isSamePost(one, post) }
       const found = await searchRestored(own.isComplete ? own.found : null, comparison, options)
-      if (typeof found !== 'string') return toPublished(found, account)
+      if (typeof found !== 'string') return toFound(found, post, account)
       if (found === 'undecidable' || !container) return found
     }
     // The container was dropped after a certain refusal, or never created.
@@ -210,7 +220,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     // guard: unpublished container
     if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
     const found = await findPublished(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
-    return found ? toPublished(found, account) : 'undecidable'
+    return found ? toFound(found, post, account) : 'undecidable'
   }
 
   /** Finds the published post. The container does not name it, so the match nearest in time to the call is taken. */

@@ -151,7 +151,7 @@ describe('GET /api/platform/limits', () => {
     }
     const options = Object.entries<{ options: string[] }>(body.data).map(([platform, one]) => [platform, one.options])
     expect(Object.fromEntries(options)).toMatchObject({
-      threads: ['replyControl', 'topicTag', 'poll'],
+      threads: ['replyControl', 'topicTag', 'poll', 'crossreshare'],
       instagram: ['kind', 'coverAt', 'collaborators', 'userTags', 'shareToFeed'],
       facebook: [],
       tumblr: ['tags', 'sourceUrl', 'state'],

@@ -10,7 +10,7 @@ shared.beforeAll(async ({ api }) => {
 const OPTIONS = {
   mastodon: { visibility: 'unlisted', spoilerText: 'Spoiler', sensitive: true, language: 'en' },
   bluesky: { languages: ['en', 'pt-BR'], labels: ['nudity'], replyGate: ['mentioned', 'following'] },
-  threads: { replyControl: 'following', topicTag: 'Harbours', poll: { options: ['Yes', 'No'] } },
+  threads: { replyControl: 'following', topicTag: 'Harbours', poll: { options: ['Yes', 'No'] }, crossreshare: true },
   instagram: {
     kind: 'reel',
     coverAt: 1.5,
@@ -67,6 +67,7 @@ describe('the options of a post', () => {
     ['content.options.mastodon.poll.hideTotal', { mastodon: { poll: { options: ['a', 'b'], hideTotal: true } } }],
     ['content.options.threads.poll.expiresIn', { threads: { poll: { options: ['a', 'b'], expiresIn: 300 } } }],
     ['content.options.instagram.userTags.0.z', { instagram: { userTags: [{ username: 'ann', z: 1 }] } }],
+    ['content.options.facebook', { facebook: { kind: 'story' } }],
     ['content.options.myspace', { myspace: {} }],
   ])('%s is unknown, and refused for every client', async (path, options) => {
     const ann = await world.caller()

@@ -11,7 +11,7 @@ interface ThreadsFieldsProps {
 }
 
 export function ThreadsFields({ options, onChange }: ThreadsFieldsProps) {
-  const { replyControl = null, topicTag = '', poll } = options
+  const { replyControl = null, topicTag = '', poll, crossreshare = false } = options
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
@@ -31,6 +31,11 @@ export function ThreadsFields({ options, onChange }: ThreadsFieldsProps) {
           error={useFieldError(`${PATH}.topicTag`)}
         />
       </SimpleGrid>
+      <Switch
+        label="Share as a story of the linked Instagram account"
+        checked={crossreshare}
+        onChange={({ currentTarget }) => onChange({ crossreshare: currentTarget.checked || undefined })}
+      />
       <Switch
         label="Add a poll"
         checked={poll !== undefined}
