@@ -119,6 +119,7 @@ const FENCES: Fence[] = [
       analytics: ['posts'],
       imports: ['posts'],
       payments: ['auth'],
+      platforms: ['posts'],
       profile: ['auth', 'groups', 'imports', 'keys', 'notifications', 'payments', 'platforms', 'posts', 'webhooks'],
       realtime: ['notifications'],
     },

@@ -61,10 +61,7 @@ export interface Meta {
   /** The next videos of pages are accepted, and their processing fails for these reasons. */
   failNextVideo(...problems: string[]): void
   /** Changes containers and posts on Instagram without our service. */
-  instagramStore: Pick<
-    ContainerStore,
-    'failNext' | 'age' | 'silence' | 'lose' | 'find' | 'publishElsewhere' | 'rewrite'
-  >
+  instagramStore: ContainerStore
   stop(): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { createContainerStore, type ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
-import { createAccounts } from './threads/accounts.ts'
+import { createAccounts, type NewAccount } from './threads/accounts.ts'
 import { createInsights } from './threads/insights.ts'
 import { createLogin } from './threads/login.ts'
 import { createThreadsPlatform } from './threads/platform.ts'
@@ -28,7 +28,7 @@ export interface Threads {
   url: string
   control: string
   /** Returns the account with this user name, created if needed. It survives a restart. */
-  createAccount(input: { username: string; name?: string }): Account
+  createAccount(input: NewAccount): Account
   /** Returns the application with this name, created if needed, and replaces its redirect URIs. */
   createApp(input: { name: string; redirectUris: string[] }): App
   /** Changes containers and posts without our service. */

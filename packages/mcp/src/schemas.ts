@@ -124,6 +124,24 @@ const REPLY_GATES = {
   followers: 'followers',
 } as const satisfies { [G in NonNullable<Schemas['BlueskyOptions']['replyGate']>[number]]: G }
 
+const REPLY_CONTROLS = {
+  everyone: 'everyone',
+  following: 'following',
+  mentioned: 'mentioned',
+  followers: 'followers',
+} as const satisfies { [C in NonNullable<Schemas['ThreadsOptions']['replyControl']>]: C }
+
+const KINDS = {
+  feed: 'feed',
+  reel: 'reel',
+  story: 'story',
+} as const satisfies { [K in NonNullable<Schemas['InstagramOptions']['kind']>]: K }
+
+const TUMBLR_STATES = {
+  published: 'published',
+  private: 'private',
+} as const satisfies { [S in NonNullable<Schemas['TumblrOptions']['state']>]: S }
+
 const language = z.string().max(MAX_ID_LENGTH).describe('Such as en or pt-BR')
 
 const options = z
@@ -153,10 +171,40 @@ const options = z
         quoteUrl: text.optional().describe('The address of a Bluesky post to quote'),
       } satisfies Shape<'BlueskyOptions'>)
       .optional(),
+    threads: z
+      .strictObject({
+        replyControl: z.enum(REPLY_CONTROLS).optional().describe('Who may reply; everyone without it'),
+        topicTag: text.optional(),
+        poll: z
+          .strictObject({ options: z.array(text) } satisfies Shape<'ThreadsPoll'>)
+          .optional()
+          .describe('Only in a post without media'),
+        crossreshare: z.boolean().optional().describe('Shows the post as a story of the linked Instagram account, too'),
+      } satisfies Shape<'ThreadsOptions'>)
+      .optional(),
+    instagram: z
+      .strictObject({
+        kind: z.enum(KINDS).optional().describe('By default a single video is a reel, everything else feed'),
+        coverAt: z.number().optional().describe('Of a reel: the frame of the cover, in seconds'),
+        collaborators: z.array(text).optional().describe('Usernames without @'),
+        userTags: z
+          .array(
+            z.strictObject({
+              username: text,
+              mediaItem: z.int().optional().describe('Index of the media item; 0 by default'),
+              x: z.number().optional().describe('0 to 1 from the left; required in images'),
+              y: z.number().optional().describe('0 to 1 from the top; required in images'),
+            } satisfies Shape<'UserTag'>),
+          )
+          .optional(),
+        shareToFeed: z.boolean().optional().describe('Of a reel: false keeps it out of the feed'),
+      } satisfies Shape<'InstagramOptions'>)
+      .optional(),
     tumblr: z
       .strictObject({
         tags: z.array(text).optional().describe('Besides the hashtags of the text'),
         sourceUrl: text.optional(),
+        state: z.enum(TUMBLR_STATES).optional().describe('private: only members of the blog see the post'),
       } satisfies Shape<'TumblrOptions'>)
       .optional(),
   } satisfies Shape<'PostOptions'>)

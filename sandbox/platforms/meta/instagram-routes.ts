@@ -7,6 +7,7 @@ import { pageThrough } from '../shared/graph/lists.ts'
 import { CONTAINER_RULES, hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile } from '../shared/graph/pulled-files.ts'
 import { assertCaption } from './caption.ts'
+import { readInstagramDetails } from './instagram-details.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import { isShown } from './linked-accounts.ts'
 import type { InstagramAccount, MetaState } from './state.ts'
@@ -24,6 +25,9 @@ const MAX_ALT_TEXT = 1_000
 const CAROUSEL = { min: 2, max: 10 }
 const IMAGE = { maxBytes: 8_388_608, minAspect: 0.8, maxAspect: 1.91 }
 const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 300_000_000, minSeconds: 3, maxSeconds: 900 }
+
+/** Story video specifications of IG User Media, read in September 2026. */
+const STORY = { ...VIDEO, maxBytes: 100_000_000, maxSeconds: 60 }
 
 const refuse = (code: number, subcode: number, message: string) => new GraphRefusal({ code, subcode, message })
 
@@ -47,16 +51,22 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
     const text = params.get('caption') ?? ''
     assertCaption(text)
     const isChild = params.get('is_carousel_item') === 'true'
-    const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null }
     const type = params.get('media_type')
+    const isStory = type === 'STORIES'
+    const details = readInstagramDetails(params)
+    const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null, isStory, details }
     if (type === 'CAROUSEL')
       return makeContainer({ ...common, kind: 'CAROUSEL', children: childrenOf(call, account.id) })
-    if (type === undefined || type === 'IMAGE') {
-      const file = await pullImage(params.get('image_url'))
+    const address = params.get('video_url')
+    if (type === undefined || type === 'IMAGE' || (isStory && address === undefined)) {
+      const file = await pullImage(params.get('image_url'), isStory)
       return makeContainer({ ...common, kind: 'IMAGE', file: { ...file, altText: altTextOf(call) } })
     }
-    if (type !== (isChild ? 'VIDEO' : 'REELS')) throw refuse(100, 2_207_023, `The media type ${type} is unknown`)
-    const { file, problem } = await pullVideo(params.get('video_url'))
+    if (!isStory && type !== (isChild ? 'VIDEO' : 'REELS')) {
+      throw refuse(100, 2_207_023, `The media type ${type} is unknown`)
+    }
+    if (isStory && params.get('image_url') !== undefined) throw badParameter('A story takes one image or one video')
+    const { file, problem } = await pullVideo(address, isStory ? STORY : VIDEO, Number(params.get('thumb_offset') ?? 0))
     return makeContainer({ ...common, kind: 'VIDEO', file: { ...file, altText: '' }, problem })
   }
 
@@ -103,7 +113,16 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
     )
   }
 
+  /** "instagram_basic, instagram_manage_insights" (IG User Stories, read in September 2026). */
+  function listStories(call: MetaCall): SandboxResponse {
+    const account = ownAccount(call, 'instagram_manage_insights')
+    return pageThrough(store.storiesOf(account.id), call.params, (post) =>
+      selectFields(postNode(post), call.params.get('fields')),
+    )
+  }
+
   return [
+    ['GET', /^\/(\d+)\/stories$/, listStories],
     ['POST', /^\/(\d+)\/media$/, create],
     ['GET', /^\/(\d+)\/media$/, list],
     ['POST', /^\/(\d+)\/media_publish$/, publish],
@@ -124,24 +143,28 @@ async function pull(name: string, url: string | undefined) {
   return { url, ...file }
 }
 
-async function pullImage(address: string | undefined) {
+/** The documentation limits no shape of images in stories. */
+async function pullImage(address: string | undefined, hasAnyShape: boolean) {
   const { url, mimeType, sizeBytes, bytes } = await pull('image_url', address)
   if (mimeType !== 'image/jpeg') throw refuse(36_001, 2_207_005, 'The image format is not supported')
   if (sizeBytes > IMAGE.maxBytes) throw refuse(36_000, 2_207_004, 'The image size is too large')
   const { width, height } = await sharp(bytes).metadata()
   const aspect = width / height
-  if (aspect < IMAGE.minAspect || aspect > IMAGE.maxAspect) {
+  if (!hasAnyShape && (aspect < IMAGE.minAspect || aspect > IMAGE.maxAspect)) {
     throw refuse(36_003, 2_207_009, 'The aspect ratio is not supported')
   }
   return { url, mimeType }
 }
 
 /** An unusable video fails during processing (IG User Media, specifications of reels, read in September 2026). */
-async function pullVideo(address: string | undefined) {
+async function pullVideo(address: string | undefined, limits: typeof VIDEO, thumbOffsetMs: number) {
   const { url, mimeType, sizeBytes, bytes } = await pull('video_url', address)
   const film = readFilm(bytes, sizeBytes)
-  const hasLength = film !== null && film.duration >= VIDEO.minSeconds && film.duration <= VIDEO.maxSeconds
-  const isAccepted = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes
+  if (film !== null && thumbOffsetMs > film.duration * 1_000) {
+    throw refuse(1, 2_207_057, 'The thumbnail offset is not within the video')
+  }
+  const hasLength = film !== null && film.duration >= limits.minSeconds && film.duration <= limits.maxSeconds
+  const isAccepted = limits.types.includes(mimeType) && sizeBytes <= limits.maxBytes
   const isGood =
     isAccepted && hasPicture(film) && hasLength && Object.values(CONTAINER_RULES).every((rule) => rule(film))
   return { file: { url, mimeType }, problem: isGood ? null : '2207026' }

@@ -8,6 +8,7 @@ import { tokenIn } from '../shared/graph/routes.ts'
 import type { ShownPost } from '../shared/post-pages.ts'
 import type { CommentStore } from './comment-store.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
+import { hasEnded } from './instagram-details.ts'
 import { instagramInsights } from './instagram-insights.ts'
 import { instagramRoutes } from './instagram-routes.ts'
 import { isShown } from './linked-accounts.ts'
@@ -63,6 +64,7 @@ export function createInstagram({ state, tokens, comments, base, processingMs, q
   function postNode(post: ContainerPost): GraphNode {
     const { likes = 0, comments: counted = 0 } = store.counting.now(post)
     const [mediaType, productType] = READ_AS[post.kind]
+    const { username } = state.instagramAccounts.get(post.accountId)!
     return {
       type: 'IGMedia',
       byDefault: ['id'],
@@ -70,14 +72,15 @@ export function createInstagram({ state, tokens, comments, base, processingMs, q
         id: post.id,
         caption: post.text === '' ? undefined : post.text,
         timestamp: graphTime(post.createdAt),
-        permalink: `${base()}${addressOf(post)}`,
+        permalink: `${base()}${addressOf(post, username)}`,
         shortcode: post.shortcode,
         media_type: mediaType,
-        media_product_type: productType,
+        media_product_type: post.isStory ? 'STORY' : productType,
         media_url: post.files[0]?.url,
-        username: state.instagramAccounts.get(post.accountId)!.username,
+        username,
         like_count: likes,
         comments_count: counted + comments.count(post.id),
+        is_shared_to_feed: post.details?.['share_to_feed'],
       },
     }
   }
@@ -89,7 +92,8 @@ export function createInstagram({ state, tokens, comments, base, processingMs, q
     const account = state.instagramAccounts.get(id)
     if (account) return isOwn(id) ? accountNode(account) : null
     const post = store.posts.get(id)
-    if (post) return isOwn(post.accountId) ? postNode(post) : null
+    // Whether the node of a story outlives it is not documented.
+    if (post) return isOwn(post.accountId) && !hasEnded(post) ? postNode(post) : null
     const container = store.find(id)
     if (!container || !isOwn(container.accountId)) return null
     const code = store.statusOf(container)
@@ -137,7 +141,7 @@ export function createInstagram({ state, tokens, comments, base, processingMs, q
       const account = find(name)
       if (!account) return null
       const post = store.publishElsewhere(account.id, text, createdAt.getTime())
-      return { id: post.id, url: `${base()}${addressOf(post)}` }
+      return { id: post.id, url: `${base()}${addressOf(post, account.username)}` }
     },
 
     /** Tokens belong to a person, so the account is the one in the path, or the person's only one. */
@@ -162,18 +166,23 @@ export function createInstagram({ state, tokens, comments, base, processingMs, q
       store.posts
         .values()
         .toReversed()
-        .map((post) => ({
-          id: post.id,
-          address: addressOf(post),
-          author: `@${state.instagramAccounts.get(post.accountId)!.username} on Instagram`,
-          text: post.text,
-          link: null,
-          media: post.files,
-          createdAt: new Date(post.createdAt).toISOString(),
-        })),
+        .filter((post) => !hasEnded(post))
+        .map((post) => {
+          const { username } = state.instagramAccounts.get(post.accountId)!
+          return {
+            id: post.id,
+            address: addressOf(post, username),
+            author: `@${username} on Instagram`,
+            text: post.text,
+            link: null,
+            media: post.files,
+            createdAt: new Date(post.createdAt).toISOString(),
+          }
+        }),
   }
 }
 
-function addressOf({ kind, shortcode }: ContainerPost): string {
+function addressOf({ id, kind, shortcode, isStory }: ContainerPost, username: string): string {
+  if (isStory) return `/stories/${username}/${id}/`
   return `/${kind === 'VIDEO' ? 'reel' : 'p'}/${shortcode}/`
 }

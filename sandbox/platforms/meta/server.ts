@@ -55,7 +55,7 @@ export function createMetaServer(deps: ServerDeps): Server {
     ['GET', /^\/(\d+_\d+)$/, ({ id }) => onePost(state.posts.get(id))],
     ['GET', /^\/(\d+\/posts\/\d+)$/, ({ id }) => onePost(state.posts.get(id.replace('/posts/', '_')))],
     ['GET', /^\/reel\/(\d+)\/?$/, ({ id }) => onePost(state.posts.values().find(({ videoId }) => videoId === id))],
-    ['GET', /^\/((?:p|reel)\/[\w-]+\/)$/, ({ id }) => ofInstagram(`/${id}`)],
+    ['GET', /^\/((?:p|reel|stories\/[\w.]+)\/[\w-]+\/)$/, ({ id }) => ofInstagram(`/${id}`)],
   ]
 
   function accounts() {

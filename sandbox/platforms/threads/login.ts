@@ -9,6 +9,7 @@ import type { Tokens } from './tokens.ts'
 
 const CODE_LIFE_MS = 3_600_000
 const KNOWN_SCOPES = [
+  'threads_share_to_instagram',
   'threads_basic',
   'threads_content_publish',
   'threads_manage_insights',

@@ -51,8 +51,11 @@ export function createPosts({
     const replyTo = params.get('reply_to_id')
     if (replyTo !== undefined) assertMayReply(replyTo, account.id)
     const reply = replyTo !== undefined && { replyTo }
-    const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null, ...reply }
+    const details = readDetails(call)
+    if (details['isShared'] === true) requireScope(callerOf(call), 'threads_share_to_instagram')
+    const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null, details, ...reply }
     const type = params.get('media_type')
+    if (type !== 'TEXT' && params.get('poll_attachment') !== undefined) throw bad('Polls are for text posts only')
     switch (type) {
       case 'TEXT':
         if (isChild) throw bad('Text posts cannot be carousel items')
@@ -121,7 +124,12 @@ export function createPosts({
       // The real code is undocumented.
       throw new GraphRefusal({ code: 100, type: 'THApiException', message: 'The publishing limit is reached.' })
     }
-    return { status: 200, body: { id: store.publish(container).id } }
+    const { id, details } = store.publish(container)
+    // "When cross-sharing is enabled, the publish response includes the ... field", and the post is published even if it fails.
+    const shared = details?.['isShared'] === true && {
+      crossreshare_to_ig_status: account.isUnlinked ? 'FAILED' : 'SUCCESS',
+    }
+    return { status: 200, body: { id, ...shared } }
   }
 
   /** Replies have a quota of their own. */
@@ -200,6 +208,12 @@ export function createPosts({
         is_quote_post: false,
         is_reply: post.replyTo !== undefined,
         replied_to: post.replyTo === undefined ? undefined : { id: post.replyTo },
+        reply_audience: 'EVERYONE',
+        poll_attachment: undefined,
+        topic_tag: undefined,
+        link_attachment_url: undefined,
+        ...post.details,
+        isShared: undefined,
         root_post: post.replyTo === undefined ? undefined : { id: rootOf(post).id },
       },
     }
@@ -254,6 +268,54 @@ export function createPosts({
 function assertText(text: string): void {
   if (textLength(text) > MAX_TEXT) throw bad(`Param text must be at most ${MAX_TEXT} characters long.`)
   if (countLinks(text) > MAX_LINKS) throw bad('THREADS_API__LINK_LIMIT_EXCEEDED')
+}
+
+const REPLY_CONTROLS = [
+  'everyone',
+  'accounts_you_follow',
+  'mentioned_only',
+  'parent_post_author_only',
+  'followers_only',
+]
+const POLL = { options: ['option_a', 'option_b', 'option_c', 'option_d'], required: 2, length: 25 }
+
+/** Reads what a post has besides text and media, as fields of its node. */
+function readDetails({ params }: Call): Record<string, unknown> {
+  const [control, tag] = [params.get('reply_control'), params.get('topic_tag')]
+  if (control !== undefined && !REPLY_CONTROLS.includes(control)) {
+    throw bad(`Param reply_control must be one of {${REPLY_CONTROLS.join(', ')}}`)
+  }
+  // "1 to 50 characters", without "periods (.) and ampersands (&)" (https://developers.facebook.com/docs/threads/posts, 2025).
+  if (tag !== undefined && !/^[^.&]{1,50}$/su.test(tag)) throw bad('Param topic_tag is invalid')
+  // https://developers.facebook.com/documentation/threads/create-posts/share-to-ig-stories, 2 July 2026.
+  const share = params.get('crossreshare_to_ig')
+  if (share !== undefined && !['true', 'false'].includes(share)) throw bad('Param crossreshare_to_ig must be a boolean')
+  const poll = params.get('poll_attachment')
+  const link = params.get('link_attachment')
+  if (link !== undefined && params.get('media_type') !== 'TEXT') throw bad('link_attachment is for text posts only')
+  return {
+    ...(control !== undefined && { reply_audience: control.toUpperCase() }),
+    ...(tag !== undefined && { topic_tag: tag }),
+    ...(poll !== undefined && { poll_attachment: readPoll(poll) }),
+    ...(link !== undefined && { link_attachment_url: link }),
+    ...(share === 'true' && { isShared: true }),
+  }
+}
+
+/** "At least 2 options and no more than 4", each of 1 to 25 characters (https://developers.facebook.com/docs/threads/create-posts/polls, 2025). */
+function readPoll(text: string): Record<string, string> {
+  let poll: unknown
+  try {
+    poll = JSON.parse(text)
+  } catch {
+    throw bad('Param poll_attachment must be an object')
+  }
+  const entries = Object.entries((poll ?? {}) as Record<string, unknown>)
+  const names = POLL.options.slice(0, Math.max(entries.length, POLL.required))
+  const isGood = entries.length <= POLL.options.length && names.every((name) => entries.some(([own]) => own === name))
+  const isShort = (option: unknown) => typeof option === 'string' && option !== '' && textLength(option) <= POLL.length
+  if (!isGood || !entries.every(([, option]) => isShort(option))) throw bad('Param poll_attachment is invalid')
+  return poll as Record<string, string>
 }
 
 function altTextOf({ params }: Call): string {

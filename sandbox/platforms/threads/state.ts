@@ -12,6 +12,8 @@ export interface Account {
   id: string
   username: string
   name: string
+  /** True for a profile without a linked Instagram account. */
+  isUnlinked?: boolean
   metrics?: Record<string, number>
 }
 

@@ -2,7 +2,13 @@ import { log } from '@temporalio/activity'
 import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import { chooseByPlatformId } from '../../commands/accounts/account-credentials.ts'
 import { deriveMetrics, toThreadCounts, type PostCounts } from '../../domain/analytics/analytics.ts'
-import { canBeDeleted, findDueLane, findNextCollection, type Lane } from '../../domain/analytics/collection.ts'
+import {
+  canBeDeleted,
+  findDueLane,
+  findNextCollection,
+  hasEnded,
+  type Lane,
+} from '../../domain/analytics/collection.ts'
 import { markDeleted } from '../../domain/posts/delivery-moves.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
@@ -23,6 +29,7 @@ export interface WantedPost {
   /** The ids of the further posts of a thread, in order. */
   furtherIds: string[]
   completedAt: Date
+  endsAt?: Date
   /** The account, if the user chose it for the post. */
   target: string | undefined
 }
@@ -96,8 +103,13 @@ export function createCollectPosts(context: Context, { callAccount, followers }:
 
   function planNext({ userId, posts }: Pick<PostBatch, 'userId' | 'posts'>): PlannedCollection[] {
     const now = clock.now()
-    return posts.map(({ postId, completedAt }) => {
-      return { userId, postId, dueAt: findNextCollection(collection.ages, completedAt, now) }
+    return posts.map((post) => {
+      const { postId, completedAt } = post
+      return {
+        userId,
+        postId,
+        dueAt: hasEnded(post, now) ? null : findNextCollection(collection.ages, completedAt, now),
+      }
     })
   }
 
@@ -111,18 +123,19 @@ export function createCollectPosts(context: Context, { callAccount, followers }:
 
   async function collect(batch: PostBatch, { signal, isRequested = false }: CollectOptions): Promise<CollectedBatch> {
     const { userId, platform, publishedBy, posts } = batch
-    const owner = await users.findById(userId)
+    const takenAt = clock.now()
+    const current = posts.filter((post) => !hasEnded(post, takenAt))
+    const owner = current.length === 0 ? null : await users.findById(userId)
     if (!owner || owner.isDisabled || !platforms.find(platform)?.metrics) {
       await published.planNext(batch, planNext(batch))
       return { ...NOTHING, skipped: posts.length }
     }
-    const takenAt = clock.now()
     const account = chooseByPlatformId(publishedBy)(await accounts.listConnected(userId), platform)
     const followerCount = account && (await followers.findCurrent(account, signal))
-    const read = await readCounts(batch, signal)
+    const read = await readCounts({ ...batch, posts: current }, signal)
     const rows: Parameters<SnapshotWriter['savePosts']>[1] = []
     let deleted = 0
-    for (const { postId, platformPostId, furtherIds, completedAt, target } of posts) {
+    for (const { postId, platformPostId, furtherIds, completedAt, target } of current) {
       const counts = read?.counts.get(platformPostId)
       if (!counts) continue
       if (counts === 'deleted') {
@@ -224,12 +237,12 @@ export function toWantedPosts(
   dueBy?: Date,
 ): WantedPost[] {
   return platformStatuses.flatMap((entry): WantedPost[] => {
-    const { platformPostId, completedAt, target, parts = [] } = entry
+    const { platformPostId, completedAt, endsAt, target, parts = [] } = entry
     if (entry.platform !== platform || entry.delivery.accountId !== publishedBy) return []
     if (entry.status !== 'completed' || platformPostId === null || completedAt === null) return []
     if (dueBy && !findDueLane(entry, dueBy)) return []
     const furtherIds = parts.slice(1).map((part) => part.platformPostId)
-    return [{ postId, platformPostId, furtherIds, completedAt, target }]
+    return [{ postId, platformPostId, furtherIds, completedAt, ...(endsAt && { endsAt }), target }]
   })
 }
 

@@ -6,6 +6,7 @@ import { resolveContent } from '../../domain/posts/content.ts'
 import { findObstacle } from '../../domain/posts/due-check.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
 import { findFileProblem, type MediaFiles } from '../../domain/posts/media-files.ts'
+import { toKindRules } from '../../domain/posts/posting-rules.ts'
 import { toParts } from '../../domain/posts/parts.ts'
 import type { MediaItem, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { toKnownContent } from '../../domain/posts/preflight.ts'
@@ -54,7 +55,7 @@ export function createCheckDuePostsActivities(deps: Context) {
       platform,
       parts: parts.map(({ kind, content }) => ({ kind, content: toKnownContent(platform, content, stated, files) })),
       dueAt: dueAt!,
-      rules,
+      rules: toKindRules(platform, rules, stated.options),
       account: account && { health: account.health, endsAt: account.auth.endsAt },
     })
     if (obstacle) return obstacle

@@ -5,10 +5,16 @@ import { toAccountHealth } from '../../domain/accounts/account-health.ts'
 import type { PublicationUse } from '../../domain/quotas/publications.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
+import {
+  MAX_UPLOAD_BYTES,
+  type MediaKind,
+  type PlatformRules,
+  type PostingRules,
+} from '../../domain/posts/posting-rules.ts'
 import type { Profile } from '../../platforms/contract.ts'
 import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { WaitingPost } from '../../store/posts/post-lists.ts'
+import { listOptionNames } from '../posts/schemas/options.ts'
 import { presentAll } from '../shared/odd-records.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import type { AccountView, PresentedAccount } from './schema.ts'
@@ -99,32 +105,42 @@ function assertWhole<T extends object>(value: T): T {
 /** @param uses the publications of accounts, by platform */
 export function presentLimits(rules: PlatformRules, uses: Map<Platform, PublicationUse[]>) {
   return mapPlatforms((platform) => {
-    const { text, uncertainAbove, parts, media, altText, thread, removable, editable, notEditableWith, poll } =
+    const { text, uncertainAbove, parts, media, altText, thread, removable, editable, notEditableWith, poll, kinds } =
       rules[platform]
     const publications = uses.get(platform)
-    const presentKind = (kind: MediaKind) => {
-      const { types, maxBytes, codecs, ...others } = media[kind]
-      return {
-        ...others,
-        types: [...types],
-        maxBytes: Math.min(maxBytes, MAX_UPLOAD_BYTES[kind]),
-        ...(codecs && { codecs: [...codecs] }),
-      }
-    }
     return {
       text: [...text],
       ...(uncertainAbove && { uncertainAbove }),
       ...(parts && { parts }),
-      media: { ...media, image: presentKind('image'), video: presentKind('video') },
+      media: presentMediaLimits(media),
       altText,
       thread,
       removable,
       editable,
       ...(notEditableWith && { notEditableWith: [...notEditableWith] }),
+      options: listOptionNames(platform),
+      ...(kinds && {
+        kinds: Object.fromEntries(
+          Object.entries(kinds).map(([kind, own]) => [kind, { ...own, media: presentMediaLimits(own.media) }]),
+        ),
+      }),
       ...(poll && { poll }),
       ...(publications && { publications: publications.map(presentUse) }),
     }
   })
+}
+
+function presentMediaLimits(media: PostingRules['media']) {
+  const presentKind = (kind: MediaKind) => {
+    const { types, maxBytes, codecs, ...others } = media[kind]
+    return {
+      ...others,
+      types: [...types],
+      maxBytes: Math.min(maxBytes, MAX_UPLOAD_BYTES[kind]),
+      ...(codecs && { codecs: [...codecs] }),
+    }
+  }
+  return { ...media, image: presentKind('image'), video: presentKind('video') }
 }
 
 function presentUse({ limit, used, windowMs, waiting, nextFreeAt, resetsAt }: PublicationUse) {

@@ -214,6 +214,36 @@ const TextLimit = Type.Object({ unit: Type.String(), max: Type.Integer(), linkLe
 
 const PollRange = Type.Object({ min: Type.Integer(), max: Type.Integer() })
 
+/** Limits that are different for reels and stories. */
+const kindLimits = {
+  media: Type.Object({
+    required: Type.Boolean(),
+    max: Type.Integer({ description: 'Images and videos together' }),
+    mix: Type.Boolean({ description: 'True when a post may contain both images and videos' }),
+    image: KindLimits,
+    video: KindLimits,
+  }),
+  altText: Type.Object({
+    image: nullable(Type.Integer({ description: 'Maximum length in characters' })),
+    video: nullable(Type.Integer({ description: 'Maximum length in characters' })),
+  }),
+  thread: Type.Object({
+    segments: stringEnum(SEGMENT_FORMS, {
+      description:
+        'How `segments` are published: as `replies`, `joined` to one long post, or `none`, where `onUnsupported` decides',
+    }),
+    firstComment: stringEnum(COMMENT_FORMS, {
+      description:
+        'How `firstComment` is published: as a `reply`, which has the limits of a post, as a `comment`, or `none`, where `onUnsupported` decides',
+    }),
+    commentLength: Type.Optional(
+      Type.Integer({ description: 'Maximum length of a `comment` in characters; absent for the other forms' }),
+    ),
+  }),
+}
+
+const KindOfPostLimits = Type.Object(kindLimits, { title: 'KindOfPostLimits' })
+
 const PlatformLimits = Type.Object(
   {
     text: Type.Array(TextLimit, { description: 'Every limit applies' }),
@@ -230,41 +260,28 @@ const PlatformLimits = Type.Object(
         { description: 'Maximum number of each in a text; absent when unlimited' },
       ),
     ),
-    media: Type.Object({
-      required: Type.Boolean(),
-      max: Type.Integer({ description: 'Images and videos together' }),
-      mix: Type.Boolean({ description: 'True when a post may contain both images and videos' }),
-      image: KindLimits,
-      video: KindLimits,
-    }),
-    altText: Type.Object({
-      image: nullable(Type.Integer({ description: 'Maximum length in characters' })),
-      video: nullable(Type.Integer({ description: 'Maximum length in characters' })),
-    }),
-    thread: Type.Object({
-      segments: stringEnum(SEGMENT_FORMS, {
-        description:
-          'How `segments` are published: as `replies`, `joined` to one long post, or `none`, where `onUnsupported` decides',
-      }),
-      firstComment: stringEnum(COMMENT_FORMS, {
-        description:
-          'How `firstComment` is published: as a `reply`, which has the limits of a post, as a `comment`, or `none`, where `onUnsupported` decides',
-      }),
-      commentLength: Type.Optional(
-        Type.Integer({ description: 'Maximum length of a `comment` in characters; absent for the other forms' }),
-      ),
-    }),
+    ...kindLimits,
     removable: Type.Boolean({ description: 'True when `takeBackPost` can remove published posts' }),
     editable: Type.Boolean({ description: 'True when `editPublishedPost` can edit published posts' }),
     notEditableWith: Type.Optional(
       Type.Array(stringEnum(EDIT_OBSTACLES), { description: 'Posts with one of these cannot be edited' }),
     ),
+    kinds: Type.Optional(
+      Type.Object(
+        { reel: Type.Optional(KindOfPostLimits), story: Type.Optional(KindOfPostLimits) },
+        { description: 'What is different for other kinds of posts, by `options.<platform>.kind`' },
+      ),
+    ),
+    options: Type.Array(Type.String(), { description: 'Names of the `options` of a post on the platform' }),
     poll: Type.Optional(
       Type.Object(
         {
           options: PollRange,
-          optionLength: Type.Integer({ description: 'Maximum length of an option in characters' }),
-          expiresIn: Type.Object(PollRange.properties, { description: 'Seconds' }),
+          optionLength: Type.Integer({ description: 'Maximum length of an option' }),
+          unit: Type.String({ description: 'Of `optionLength`, as in `text`' }),
+          expiresIn: Type.Optional(
+            Type.Object(PollRange.properties, { description: 'Seconds; absent where the platform decides it' }),
+          ),
         },
         { description: 'The limits of `options.<platform>.poll`; absent when posts have no polls' },
       ),

@@ -24,6 +24,10 @@ interface Schema {
 /** More would not help whoever reads them. */
 const MOST_REPORTED = 20
 
+/** Why the kinds of posts that Instagram has are refused for Facebook. */
+const NO_FACEBOOK_OPTIONS =
+  'Facebook has no options: a page shows a single video as a reel, and stories are not supported. Remove them.'
+
 /** Below these, every unknown field is refused. */
 const CLOSED = /(^|\.)(options|link)\./
 
@@ -86,6 +90,7 @@ function findField({ properties = {}, patternProperties = {} }: Schema, name: st
 
 function toProblem(steps: string[], forms: readonly Schema[]): Problem {
   const path = steps.join('.')
+  if (path.endsWith('options.facebook')) return { path, code: 'UNKNOWN_FIELD', message: NO_FACEBOOK_OPTIONS }
   const known = forms.flatMap(({ properties = {} }) => Object.keys(properties))
   const nearest = findNearestName(steps.at(-1)!, known)
   const remedy = nearest === null ? 'Remove it.' : `Did you mean ${nearest}?`

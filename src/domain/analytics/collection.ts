@@ -43,6 +43,14 @@ export function canBeDeleted(completedAt: Date, graceMs: number, now: Date): boo
   return now.getTime() - completedAt.getTime() >= graceMs
 }
 
+/** The platform may remove a story this long before its recorded end. */
+const END_MARGIN_MS = 10 * MINUTE
+
+/** Returns whether the platform has removed a post by itself, which is no deletion. It reports no metrics of it any more. */
+export function hasEnded({ endsAt }: Pick<PlatformStatus, 'endsAt'>, now: Date): boolean {
+  return endsAt !== undefined && now.getTime() >= endsAt.getTime() - END_MARGIN_MS
+}
+
 /** A post whose counts do not change is read at least once in this many intervals of its age. */
 const LONGEST_WAIT_INTERVALS = 4
 

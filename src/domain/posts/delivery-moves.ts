@@ -20,6 +20,7 @@ import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published } from
 import { resolveContent } from './content.ts'
 import { toPartIndex, toParts, type Part } from './parts.ts'
 import { toOutage } from './outages.ts'
+import { STORY_LIFE_MS, toPostKind } from './options.ts'
 import { toTarget, type Target } from './targets.ts'
 import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
 
@@ -120,8 +121,10 @@ export function accept(target: Target, published: Published, part = 0): Move {
     const entry = findEntry(post, target)
     if (!entry || isPublishedPart(entry, part)) return post
     const { platform, delivery } = entry
-    const parts = toParts(platform, resolveContent(post, entry))
+    const content = resolveContent(post, entry)
+    const parts = toParts(platform, content)
     const isLast = part >= parts.length - 1
+    const isStory = toPostKind(platform, content.options) === 'story'
     const accepted = { ...entry, ...toPublishedFields(entry, published, { parts, part, now }) }
     const key = toPublishedKey(platform, published.platformPostId)
     return {
@@ -132,6 +135,7 @@ export function accept(target: Target, published: Published, part = 0): Move {
               ...{ status: 'completed', ...toCauseFields(null), metricsDueAt: now },
               // A retried comment leaves the time of the post.
               completedAt: entry.completedAt ?? now,
+              ...(isStory && { endsAt: new Date((entry.lastAttemptAt ?? now).getTime() + STORY_LIFE_MS) }),
               delivery: { ...delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null, outage: null },
             }
           : {

@@ -1,7 +1,7 @@
 import type { Platform } from '../shared/platforms.ts'
 import { toFurtherLink } from './link.ts'
 import type { Content, LinkChoice, PlatformStatus, Segment } from './post.ts'
-import { POSTING_RULES, type PostingRules } from './posting-rules.ts'
+import { POSTING_RULES, toKindRules, type PostingRules } from './posting-rules.ts'
 
 /** One of the posts that a post becomes on a platform, or the comment below it. Parts are published one after the other. */
 export interface Part {
@@ -15,13 +15,14 @@ export type UnsupportedField = 'segments' | 'firstComment'
 
 /**
  * Returns the parts of a post on a platform, in the order of their publication: at least one, the comment last. Each part after the first is a
- * reply to the one before.
+ * reply to the one before. A story has no text.
  */
 export function toParts(platform: Platform, content: Content): Part[] {
-  const { thread } = POSTING_RULES[platform]
+  const { thread, kind } = toKindRules(platform, POSTING_RULES[platform], content.options)
   const { segments = [], link = 'auto' } = content
   const isThread = thread.segments === 'replies'
-  const posts = isThread ? [toSegment(content), ...segments] : [join(content, thread)]
+  const joined = join(content, thread)
+  const posts = isThread ? [toSegment(content), ...segments] : [kind === 'story' ? { ...joined, text: '' } : joined]
   const isCommented = hasComment(content) && thread.firstComment !== 'none'
   const further = toFurtherLink(link)
   const comment = { text: content.firstComment!, mediaItems: [] }
@@ -45,7 +46,8 @@ export function findUnsupported(
 
 /** Returns whether the author leaves a platform out that cannot publish the content. */
 export function isLeftOut(platform: Platform, content: Content): boolean {
-  return content.onUnsupported === 'skipPlatform' && findUnsupported(content, POSTING_RULES[platform]).length > 0
+  const rules = toKindRules(platform, POSTING_RULES[platform], content.options)
+  return content.onUnsupported === 'skipPlatform' && findUnsupported(content, rules).length > 0
 }
 
 /** Returns the part that the delivery of an entry is about: the first that is not published. */

@@ -224,6 +224,8 @@ export interface PlatformStatus extends Cause {
   lastAttemptAt: Date | null
   completedAt: Date | null
   lastAnalyticsFetch: Date | null
+  /** When the platform removes the post by itself, as it does with stories; absent: never. */
+  endsAt?: Date
   /**
    * When metrics are collected next; while a collector has claimed the entry, when its lease ends. Null when they are not collected any more,
    * absent before the publication.

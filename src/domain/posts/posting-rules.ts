@@ -1,6 +1,6 @@
 import { needsPage } from './link.ts'
 import { shortenForMastodon } from './mastodon-length.ts'
-import type { PollRule } from './options.ts'
+import { toPostKind, type PlatformOptions, type PostKind } from './options.ts'
 import { findAllLinks } from '../shared/links.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem } from './post.ts'
@@ -68,13 +68,29 @@ export interface PostingRules {
   removable: boolean
   /** Whether programs can edit the text of published posts, which keep their ids. */
   editable: boolean
-  /** What excludes a post from edits; absent for nothing. */
+  /** The parts that exclude a post from edits; absent for none. */
   notEditableWith?: readonly EditObstacle[]
   /** Absent where posts have no polls. */
   poll?: PollRule
+  /** Differences of other kinds of posts. */
+  kinds?: Readonly<Partial<Record<PostKind, KindOfPostRules>>>
+  /** Set by `toKindRules`; absent: a post of the usual kind. */
+  kind?: PostKind
 }
 
-/** What a post may have that excludes it from edits. */
+export type KindOfPostRules = Pick<PostingRules, 'media' | 'altText' | 'thread'>
+
+/** The limits of a poll on a platform. */
+export interface PollRule {
+  options: { min: number; max: number }
+  /** Characters of one option. */
+  optionLength: number
+  unit: TextUnit
+  /** Seconds; absent where the platform decides it. */
+  expiresIn?: { min: number; max: number }
+}
+
+/** Parts of a post that exclude it from edits on some platform. */
 export const EDIT_OBSTACLES = ['video', 'poll'] as const
 export type EditObstacle = (typeof EDIT_OBSTACLES)[number]
 
@@ -128,6 +144,10 @@ const CONTAINER_VIDEO = {
   codecs: GRAPH_CODECS,
 } as const
 
+const INSTAGRAM_VIDEO = { ...CONTAINER_VIDEO, max: 10, maxBytes: 300 * MB, seconds: { min: 3, max: 900 } } as const
+const INSTAGRAM_IMAGE = { max: 10, types: IMAGES, maxBytes: 8 * MB } as const
+const INSTAGRAM_THREAD = { segments: 'none', firstComment: 'comment', commentLength: 2_200 } as const
+
 /** Rules of all platforms. */
 export type PlatformRules = Readonly<Record<Platform, PostingRules>>
 
@@ -166,6 +186,8 @@ export const POSTING_RULES: PlatformRules = {
     thread: { segments: 'replies', firstComment: 'reply' },
     removable: true,
     editable: false,
+    // https://developers.facebook.com/docs/threads/create-posts/polls; an emoji may count as in texts.
+    poll: { options: { min: 2, max: 4 }, optionLength: 25, unit: 'codePointsEmojiAsBytes' },
   },
   instagram: {
     text: [{ unit: 'utf16Units', max: 2_200 }],
@@ -174,13 +196,38 @@ export const POSTING_RULES: PlatformRules = {
       required: true,
       max: 10,
       mix: true,
-      image: { max: 10, types: IMAGES, maxBytes: 8 * MB },
-      video: { ...CONTAINER_VIDEO, max: 10, maxBytes: 300 * MB, seconds: { min: 3, max: 900 } },
+      image: INSTAGRAM_IMAGE,
+      video: INSTAGRAM_VIDEO,
     },
     altText: { image: 1_000, video: null },
-    thread: { segments: 'none', firstComment: 'comment', commentLength: 2_200 },
+    thread: INSTAGRAM_THREAD,
     removable: false,
     editable: false,
+    // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
+    kinds: {
+      reel: {
+        media: {
+          required: true,
+          max: 1,
+          mix: false,
+          image: { ...INSTAGRAM_IMAGE, max: 0 },
+          video: { ...INSTAGRAM_VIDEO, max: 1 },
+        },
+        altText: { image: null, video: null },
+        thread: INSTAGRAM_THREAD,
+      },
+      story: {
+        media: {
+          required: true,
+          max: 1,
+          mix: false,
+          image: { ...INSTAGRAM_IMAGE, max: 1 },
+          video: { ...INSTAGRAM_VIDEO, max: 1, maxBytes: 100 * MB, seconds: { min: 3, max: 60 } },
+        },
+        altText: { image: null, video: null },
+        thread: { segments: 'none', firstComment: 'none' },
+      },
+    },
   },
   facebook: {
     text: [{ unit: 'utf16Units', max: 63_206 }],
@@ -214,7 +261,7 @@ export const POSTING_RULES: PlatformRules = {
     editable: true,
     notEditableWith: ['poll'],
     // https://docs.joinmastodon.org/methods/statuses/#form-data-parameters and the defaults of `configuration.polls`.
-    poll: { options: { min: 2, max: 4 }, optionLength: 50, expiresIn: { min: 300, max: 2_629_746 } },
+    poll: { options: { min: 2, max: 4 }, optionLength: 50, unit: 'graphemes', expiresIn: { min: 300, max: 2_629_746 } },
   },
   tumblr: {
     // Tumblr accepts 1,000 blocks of 4,096 characters, up to a megabyte. The adapter splits long texts into blocks.
@@ -231,6 +278,13 @@ export const POSTING_RULES: PlatformRules = {
     removable: true,
     editable: true,
   },
+}
+
+/** Returns the rules of the kind of post that the options choose. */
+export function toKindRules(platform: Platform, rules: PostingRules, options?: PlatformOptions): PostingRules {
+  const kind = toPostKind(platform, options)
+  const own = kind && rules.kinds?.[kind]
+  return own ? { ...rules, ...own, kind } : rules
 }
 
 /** Returns a sentence when an image has too many pixels, else null. */

@@ -13,6 +13,7 @@ import type { Content, MediaItem, Post, Segment } from './post.ts'
 import {
   createTextMeter,
   measureText,
+  toKindRules,
   toMediaKind,
   findPixelProblem,
   type MediaKind,
@@ -108,9 +109,11 @@ export function preflight(
   const result: Preflight = { errors: [], warnings: [], platforms: {}, accounts: {} }
   const items = new Map<string, MediaItem>()
   const meter = createTextMeter()
-  for (const chosen of targets) {
-    const { platform, target, path, isConnected, rules } = chosen
-    const stated = resolveContent(post, chosen)
+  for (const one of targets) {
+    const { platform, target, path, isConnected } = one
+    const stated = resolveContent(post, one)
+    const rules = toKindRules(platform, one.rules, stated.options)
+    const chosen = { ...one, rules }
     const unsupported = findUnsupportedProblems(post, chosen, stated)
     result.errors.push(...unsupported.errors)
     result.warnings.push(...unsupported.warnings)
@@ -119,13 +122,18 @@ export function preflight(
     const ignored = unsupported.errors.length > 0 ? findUnsupported(stated, rules) : []
     const parts = locateParts(post, chosen, omit(stated, ignored))
     for (const [path, item] of locateMedia(post, chosen, stated)) items.set(path, item)
-    const found = findOptionProblems(platform, { ...stated, ...parts[0]!.content }, rules)
+    const { mediaItems } = toKnownContent(platform, parts[0]!.content, stated, files)
+    const found = findOptionProblems(platform, { ...stated, ...parts[0]!.content, mediaItems }, rules)
     const options = toPath(post, chosen, 'options')
     result.errors.push(...found.map((one) => ({ ...one, path: `${options}.${one.path}`, ...toAccountFields(chosen) })))
     for (const { content, ...part } of parts) {
       const known = { ...part, content: toKnownContent(platform, content, stated, files) }
       result.errors.push(...findContentProblems(chosen, known, meter))
       result.warnings.push(...findWarnings(chosen, known, meter))
+    }
+    if (rules.kind === 'story' && stated.text.trim() !== '') {
+      const message = `A story on ${platformLabel(platform)} has no text: it is left out there`
+      result.warnings.push({ path: toPath(post, one, 'text'), code: 'TEXT_LEFT_OUT', message, ...toAccountFields(one) })
     }
     if (!isConnected) {
       const what = target === undefined ? platformLabel(platform) : `This ${platformLabel(platform)} account`
@@ -380,16 +388,22 @@ export function checkText(
   return [...tooLong, ...tooMany]
 }
 
-function checkMedia(platform: Platform, { mediaItems }: KnownContent, { media }: PostingRules): Finding[] {
+function checkMedia(
+  platform: Platform,
+  { mediaItems }: KnownContent,
+  { media, kind: chosen }: PostingRules,
+): Finding[] {
   const label = platformLabel(platform)
+  const kind = chosen ?? 'post'
   const findings: Finding[] = []
   if (media.required && mediaItems.length === 0) {
-    findings.push({ code: 'MEDIA_REQUIRED', message: `A post on ${label} needs at least one image or video` })
+    const what = media.image.max === 0 ? 'a video' : 'at least one image or video'
+    findings.push({ code: 'MEDIA_REQUIRED', message: `A ${kind} on ${label} needs ${what}` })
   }
   const counts = { image: 0, video: 0 }
   for (const { mimeType } of mediaItems) counts[toMediaKind(mimeType)] += 1
   const tooMany = findExceededMediaLimit(counts, media)
-  if (tooMany) findings.push({ code: 'TOO_MANY_MEDIA', message: `${label} takes at most ${tooMany} in a post` })
+  if (tooMany) findings.push({ code: 'TOO_MANY_MEDIA', message: `${label} takes ${tooMany} in a ${kind}` })
   if (!media.mix && counts.image > 0 && counts.video > 0) {
     findings.push({ code: 'MEDIA_MIX', message: `${label} takes images or a video in a post, not both` })
   }
@@ -476,9 +490,11 @@ function countPixels({ mimeType, width = 0, height = 0, pixels = width * height 
 }
 
 function findExceededMediaLimit(counts: Record<MediaKind, number>, media: PostingRules['media']): string | null {
-  if (counts.image > media.image.max) return `${media.image.max} images`
-  if (counts.video > media.video.max) return media.video.max === 1 ? 'one video' : `${media.video.max} videos`
-  return counts.image + counts.video > media.max ? `${media.max} media items` : null
+  const describe = (max: number, what: string) =>
+    max === 0 ? `no ${what}s` : `at most ${max === 1 ? `one ${what}` : `${max} ${what}s`}`
+  if (counts.image > media.image.max) return describe(media.image.max, 'image')
+  if (counts.video > media.video.max) return describe(media.video.max, 'video')
+  return counts.image + counts.video > media.max ? describe(media.max, 'media item') : null
 }
 
 /** Returns what may be refused, or published differently from what the user wrote. */

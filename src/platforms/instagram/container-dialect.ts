@@ -1,8 +1,15 @@
 import { Type } from '@sinclair/typebox'
+import type { UserTag } from '../../domain/posts/options.ts'
 import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import { responseReader } from '../shared/responses.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
-import { parseContainerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
+import {
+  parseContainerState,
+  type ContainerContent,
+  type ContainerDialect,
+  type PulledItem,
+} from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
 const stated = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -18,20 +25,29 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
   publishPath: 'media_publish',
   quotaPath: 'content_publishing_limit',
   posts: { listPath: 'media', usageField: 'quota_usage', configField: 'config' },
+  // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/stories
+  storiesPath: 'stories',
   textField: 'caption',
 
-  toSingleFields: ({ content: { text } }, media) => ({
-    ...(media && toFileFields(media)),
+  toSingleFields(post, media) {
+    if (!media) return toCaptionFields(post.content.text)
+    const fields = { ...toFileFields(media, post), ...toTagFields(post, 0) }
+    if (isStory(post)) return { ...fields, media_type: 'STORIES' }
     // A single image has no media type, and a single video is a Reel.
-    ...(media && isVideo(media) && { media_type: 'REELS' }),
-    ...toCaptionFields(text),
-  }),
-  toChildFields: (media) => ({
-    ...toFileFields(media),
+    const reel = isVideo(media) && { media_type: 'REELS', ...toReelFields(post) }
+    return { ...fields, ...reel, ...toCaptionFields(post.content.text), ...toCollaboratorFields(post) }
+  },
+  toChildFields: (media, post, index) => ({
+    ...toFileFields(media, post),
     ...(isVideo(media) && { media_type: 'VIDEO' }),
+    ...toTagFields(post, index),
     is_carousel_item: 'true',
   }),
-  toCarouselFields: ({ text }) => ({ media_type: 'CAROUSEL', ...toCaptionFields(text) }),
+  toCarouselFields: (post) => ({
+    media_type: 'CAROUSEL',
+    ...toCaptionFields(post.content.text),
+    ...toCollaboratorFields(post),
+  }),
 
   statusFields: 'status_code,status',
   readStatus(text) {
@@ -57,8 +73,30 @@ function isVideo({ item }: PulledItem): boolean {
   return toMediaKind(item.mimeType) === 'video'
 }
 
-function toFileFields(media: PulledItem): GraphParams {
-  const altText = fitAltText(media.item, POSTING_RULES.instagram)
+const isStory = ({ options: { instagram } }: ContainerContent): boolean => instagram?.kind === 'story'
+
+function toReelFields({ options: { instagram } }: ContainerContent): GraphParams {
+  const { coverAt, shareToFeed } = instagram ?? {}
+  return {
+    thumb_offset: coverAt === undefined ? undefined : String(Math.round(coverAt * SECOND)),
+    share_to_feed: shareToFeed === undefined ? undefined : String(shareToFeed),
+  }
+}
+
+function toCollaboratorFields({ options: { instagram } }: ContainerContent): GraphParams {
+  const { collaborators = [] } = instagram ?? {}
+  return { collaborators: collaborators.length > 0 ? JSON.stringify(collaborators) : undefined }
+}
+
+/** The tags in one item of the post. */
+function toTagFields({ options: { instagram } }: ContainerContent, index: number): GraphParams {
+  const tags = (instagram?.userTags ?? []).filter(({ mediaItem = 0 }) => mediaItem === index)
+  const toTag = ({ mediaItem: _, ...tag }: UserTag) => tag
+  return { user_tags: tags.length > 0 ? JSON.stringify(tags.map(toTag)) : undefined }
+}
+
+function toFileFields(media: PulledItem, post: ContainerContent): GraphParams {
   if (isVideo(media)) return { video_url: media.url }
+  const altText = isStory(post) ? '' : fitAltText(media.item, POSTING_RULES.instagram)
   return { image_url: media.url, alt_text: altText === '' ? undefined : altText }
 }

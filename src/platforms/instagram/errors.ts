@@ -12,6 +12,7 @@ export const INSTAGRAM_ERRORS: readonly GraphRule[] = [
   { code: -1, subcode: 2_207_001, class: 'transient', message: 'has a temporary problem', certain: false },
   { code: -1, subcode: 2_207_032, class: 'transient', message: 'could not accept the post' },
   { code: -1, subcode: 2_207_053, class: 'media_fetch_failed', message: 'could not accept an image or video' },
+  { code: 1, subcode: 2_207_057, class: 'validation', message: 'found no frame of the video at the time of the cover' },
   { code: 4, subcode: 2_207_051, class: 'blocked_by_platform', message: 'blocked the post as unwanted' },
   { code: 9, subcode: 2_207_042, class: 'rate_limited', message: 'accepts no more posts from this account today' },
   { code: 24, subcode: 2_207_006, ...GONE, waitMs: 30 * SECOND },

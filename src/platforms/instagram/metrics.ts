@@ -12,7 +12,13 @@ import { createGraphMetrics, requestFirstAccepted, nullIfUnsupported } from '../
  * The metrics to request, the largest list first: the metrics of each kind of post change between versions
  * (https://developers.facebook.com/docs/instagram-platform/reference/instagram-media/insights).
  */
-const METRICS = ['views,reach,saved,likes,comments,shares', 'views,reach,saved,likes,comments', 'reach,saved']
+const METRICS = [
+  'views,reach,saved,likes,comments,shares',
+  'views,reach,saved,likes,comments',
+  // Of stories.
+  'views,reach,shares,replies',
+  'reach,saved',
+]
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media */
 const readPost = responseReader(
@@ -48,7 +54,7 @@ export function createMetrics(api: GraphApi) {
       reported && {
         likes: reported('likes'),
         shares: reported('shares'),
-        comments: reported('comments'),
+        comments: reported('comments') ?? reported('replies'),
         impressions: reported('views'),
         reach: reported('reach'),
         saved: reported('saved'),

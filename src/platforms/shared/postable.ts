@@ -1,6 +1,6 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { toMeasuredText } from '../../domain/posts/options.ts'
-import type { PostingRules } from '../../domain/posts/posting-rules.ts'
+import { toKindRules, type PostingRules } from '../../domain/posts/posting-rules.ts'
 import { checkContent, toPartRules } from '../../domain/posts/preflight.ts'
 import type { OutgoingPost } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -15,6 +15,10 @@ export function assertPostable(
   rules: PostingRules,
 ): void {
   const text = toMeasuredText(platform, content.text, options)
-  const [problem] = checkContent(platform, { ...content, text }, toPartRules(kind, rules))
+  const [problem] = checkContent(
+    platform,
+    { ...content, text },
+    toPartRules(kind, toKindRules(platform, rules, options)),
+  )
   if (problem) throw new PlatformError('validation', problem.message, { certain: true })
 }

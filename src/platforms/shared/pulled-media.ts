@@ -20,12 +20,15 @@ const IMAGES_IN_MEMORY = 2
  * Resolves public URLs for platforms that fetch files: of the stored file, or of a converted copy where the platform
  * would refuse it.
  */
-export function createPulledMedia({ media, image: limits }: PulledMediaOptions) {
+export function createPulledMedia({ media, image }: PulledMediaOptions) {
   const limitImages = createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 })
 
   return {
-    /** @throws MediaUnavailableError, PlatformError */
-    async resolveUrl(item: MediaItem, { signal }: CallOptions): Promise<string> {
+    /**
+     * @param limits those of the images of one post, where they differ
+     * @throws MediaUnavailableError, PlatformError
+     */
+    async resolveUrl(item: MediaItem, { signal }: CallOptions, limits = image): Promise<string> {
       if (toMediaKind(item.mimeType) === 'video') return media.publicUrl(item, { signal })
       const resolveImageUrl = async () => {
         const { bytes, mimeType, isAsStored } = await loadImage(media, item, limits, { signal })

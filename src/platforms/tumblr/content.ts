@@ -145,7 +145,7 @@ export function toPostBody(
   {
     state,
     options: { tags: further = [], sourceUrl } = {},
-  }: { state: 'draft' | 'published'; options?: TumblrOptions | undefined },
+  }: { state: 'draft' | NonNullable<TumblrOptions['state']>; options?: TumblrOptions | undefined },
 ) {
   const content: Block[] = [...media, ...blocks]
   const all = [...(tags === '' ? [] : [tags]), ...further].join(',')

@@ -184,7 +184,8 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
         throw new PlatformError('media_not_ready', 'The post was not prepared for Tumblr', { certain: true })
       }
       const blocks = content.mediaItems.map((item, index) => toBlock(item, media[index]!))
-      return { id, body: toPostBody(getFormatted(content.text), blocks, { state: 'published', options: tumblr }) }
+      const state = tumblr?.state ?? 'published'
+      return { id, body: toPostBody(getFormatted(content.text), blocks, { state, options: tumblr }) }
     },
 
     async discard(checkpoints: Pick<Checkpoints, 'get'>, account: Credentials, options: CallOptions): Promise<void> {

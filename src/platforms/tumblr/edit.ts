@@ -41,7 +41,8 @@ export function createPlanEdit({ api, publishTimeoutMs: timeoutMs }: EditDeps) {
     const media = files.map(({ type, alt_text: altText = '' }, index) =>
       toMediaBlock(type === 'video' ? 'video' : 'image', uploaded[index]!, altText),
     )
-    const body = toJsonBody(toPostBody(formatted, media, { state: 'published', options: tumblr }))
+    const state = tumblr?.state ?? 'published'
+    const body = toJsonBody(toPostBody(formatted, media, { state, options: tumblr }))
     return async () => void (await api.send({ method: 'PUT', path, body }, readCreated, { token, signal, timeoutMs }))
   }
 }

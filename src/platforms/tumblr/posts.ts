@@ -12,7 +12,7 @@ import type {
 import { PlatformError } from '../errors.ts'
 import { toJsonBody, toUnreadableError } from '../shared/calls.ts'
 import { toTokenPair } from './accounts.ts'
-import { readCreated, readPosts, type Post } from './responses.ts'
+import { readCreated, readPost, readPosts, type Post } from './responses.ts'
 import { toBlogPath, type Api } from './api.ts'
 import { toTextBlocks } from './content.ts'
 import { getDraftId, type createDrafts } from './drafts.ts'
@@ -34,7 +34,7 @@ const MAX_RESTORED_PAGES = 13
 
 /**
  * Publishes drafts and reconciles unknown outcomes. A draft can be published only once, because the post gets a new id.
- * Its author can read the draft's id in `genesis_post_id` (docs/design/exactly-once.md).
+ * Its author can read the draft's id in `genesis_post_id` (docs/design/exactly-once.md). No list shows private posts, which may keep the id.
  */
 export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps) {
   async function publish(
@@ -51,10 +51,10 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
       if (id !== draft) return toPublished(id, account)
     } catch (error) {
       if (!isRefusedAs(error, 'missing')) throw error
-      return publishedDespite(error, account, delivery, { signal })
+      return publishedDespite(error, { post, account, delivery, signal })
     }
     // The response may name the draft, which no longer exists.
-    const found = await findPublished(draft, account, { signal }).catch(() => null)
+    const found = await findSuccessor(draft, post, account, { signal }).catch(() => null)
     if (found) return toPublished(found.id_string, account)
     throw toUnreadableError('Tumblr')
   }
@@ -65,11 +65,14 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
    */
   async function publishedDespite(
     cause: PlatformError,
-    account: Credentials,
-    delivery: DeliveryCheckpoints,
-    options: CallOptions,
+    {
+      post,
+      account,
+      delivery,
+      signal,
+    }: { post: OutgoingPost; account: Credentials; delivery: DeliveryCheckpoints } & CallOptions,
   ): Promise<Published> {
-    const found = await findPublished(getDraftId(delivery)!, account, options).catch(() => undefined)
+    const found = await findSuccessor(getDraftId(delivery)!, post, account, { signal }).catch(() => undefined)
     if (found) return toPublished(found.id_string, account)
     const message = 'The draft of this post is no longer on Tumblr'
     // After an earlier call it may also be published and deleted.
@@ -90,7 +93,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     // It was never created, or no longer there for the first call: then nothing was published.
     if (draft === null) return options.isRestored ? findRestored(post, account, delivery, options) : 'absent'
     if (await isDraft(draft, account, options)) return 'absent'
-    const found = await findPublished(draft, account, options)
+    const found = await findSuccessor(draft, post, account, options)
     if (found && !(await options.isTaken(found.id_string))) return toPublished(found.id_string, account)
     if (!found && !options.isRestored) return 'undecidable'
     // After a restore, an equal post that was searched for by its content may have taken this one.
@@ -102,11 +105,12 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
 
   /** Finds a post by its content: it may have been made from another draft than a restored delivery has. */
   async function findRestored(
-    { content }: OutgoingPost,
+    { content, options: { tumblr } }: OutgoingPost,
     account: Credentials,
     { startedAt }: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
+    if (tumblr?.state === 'private') return 'undecidable'
     const expected = toTextBlocks(content.text).map(({ text }) => text)
     const found = await searchRestored(
       await listPostsSince(startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options),
@@ -148,6 +152,25 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
       last = posts.at(-1)
     }
     return false
+  }
+
+  /** Returns the post that a draft became. */
+  async function findSuccessor(
+    draft: string,
+    { options: { tumblr } }: OutgoingPost,
+    account: Credentials,
+    options: CallOptions,
+  ): Promise<Post | null> {
+    const same = tumblr?.state === 'private' ? await findPost(draft, account, options) : null
+    return same?.state === 'private' ? same : findPublished(draft, account, options)
+  }
+
+  async function findPost(id: string, account: Credentials, { signal }: CallOptions): Promise<Post | null> {
+    const call = { method: 'GET', path: toBlogPath(account, `posts/${encodeURIComponent(id)}`) } as const
+    return api.send(call, readPost, { token: toTokenPair(account), signal }).catch((error: unknown) => {
+      if (isRefusedAs(error, 'missing')) return null
+      throw error
+    })
   }
 
   /** Searches the newest posts. A post from the last hour is among them, since Tumblr accepts 250 posts a day. */

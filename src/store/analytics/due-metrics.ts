@@ -16,7 +16,7 @@ export interface PublishedPost {
   userId: string
   platformStatuses: (Pick<
     PlatformStatus,
-    'platform' | 'target' | 'server' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'
+    'platform' | 'target' | 'server' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt' | 'endsAt'
   > & {
     /** The posts of a thread, or the post below which a comment is. */
     parts?: Pick<PublishedPart, 'platformPostId'>[]
@@ -52,6 +52,7 @@ const SHOWN = Object.fromEntries(
       'platformPostId',
       'completedAt',
       'metricsDueAt',
+      'endsAt',
       'parts.platformPostId',
       'delivery.accountId',
     ].map((name) => `platformStatuses.${name}`),

@@ -121,6 +121,7 @@ const platformStatusSchema = new Schema(
     completedAt: nullable(Date),
     lastAnalyticsFetch: nullable(Date),
     metricsDueAt: Date,
+    endsAt: { type: Date, default: undefined },
     delivery: required(deliverySchema),
   },
   subdocumentOptions,

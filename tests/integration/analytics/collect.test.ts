@@ -114,6 +114,18 @@ describe('a snapshot', () => {
     expect(await collectAt(31 * DAY)).toBe(7)
   })
 
+  it('a story that has ended is not read any more, and does not count as deleted', async () => {
+    const { post } = await published(['threads'], 1, new Date(Date.now() - 2 * DAY))
+    const endsAt = new Date(Date.now() - DAY)
+    const posts = context.database.connection.collection<{ _id: string }>('posts')
+    await posts.updateOne({ _id: post._id }, { $set: { 'platformStatuses.0.endsAt': endsAt } })
+    platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), 'deleted')
+    await collectRun()
+    expect(await entry(post, 'threads')).toMatchObject({ status: 'completed', metricsDueAt: null })
+    expect(await snapshotsOf(post._id)).toEqual([])
+    expect(platforms.calls).toEqual([])
+  })
+
   it('a collection that finds nothing new extends the last snapshot, and stores one on the next day', async () => {
     const { post } = await published(['bluesky'], 1, new Date())
     const noon = toSlot(new Date(), DAY).getTime() + DAY + 12 * HOUR

@@ -60,6 +60,27 @@ describe('Instagram', () => {
     expect(await read()).toMatchObject({ impressions: 900 })
   })
 
+  describe('a story', () => {
+    beforeEach(async () => {
+      id = world.store.publishElsewhere(account.accountId, '').id
+      world.store.posts.set(id, { ...world.store.posts.get(id)!, isStory: true })
+    })
+
+    it('has views, reach, shares and replies', async () => {
+      await world.control.setMetrics(id, { views: 90, reach: 70, shares: 3, replies: 2 })
+      expect(await read()).toMatchObject({ impressions: 90, reach: 70, shares: 3, comments: 2, saved: null })
+    })
+
+    it('has no insights before its fifth viewer, and other posts of the call have theirs', async () => {
+      await world.control.setMetrics(id, { views: 4, reach: 4 })
+      const other = world.publish(account)
+      await world.control.setMetrics(other, ALL)
+      const found = await world.adapter.metrics.read([id, other], account, options())
+      expect(found.get(id)).toMatchObject({ impressions: null, reach: null })
+      expect(found.get(other)).toMatchObject({ impressions: 900, reach: 700 })
+    })
+  })
+
   it('hidden likes are null', async () => {
     const fields = { id, comments_count: 5 }
     await world.control.addFault({ path: '/insights', action: { status: 200, body: { data: [] } } })
@@ -107,7 +128,7 @@ describe('Instagram', () => {
     // Posts from before the account was professional have no counts at all.
     [100, 2_108_006, 1],
     [10, undefined, 1],
-    [100, undefined, 3],
+    [100, undefined, 4],
   ])('a post without insights exists nevertheless (%s, %s)', async (code, subcode, calls) => {
     await world.control.addFault({ path: '/insights', action: { status: 400, body: refusal(code, subcode) } })
     const before = (await world.control.requests()).length

@@ -1,10 +1,12 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Credentials } from '../../../src/platforms/contract.ts'
+import type { PlatformOptions } from '../../../src/domain/posts/options.ts'
+import type { MediaItem, Published } from '../../../src/domain/posts/post.ts'
+import type { Credentials, OutgoingPost } from '../../../src/platforms/contract.ts'
 import { film } from '../../support/film.ts'
 import { containerSuite } from '../shared/container-suite.ts'
 import { instagramWorld, options, picture, type InstagramWorld } from '../shared/containers-support.ts'
-import { newDelivery, newPost, platformErrorOf, storedMedia } from '../shared/support.ts'
+import { newDelivery, newPost, platformErrorOf, searchOptions, storedMedia } from '../shared/support.ts'
 
 const DAY_MS = 86_400_000
 
@@ -122,6 +124,115 @@ describe('Instagram', () => {
     expect(await platformErrorOf(preparing)).toMatchObject({ class: 'validation', certain: true })
     const made = (await world.control.requests()).filter(({ path }) => path.includes(`/${as.accountId}/media`))
     expect(made).toEqual([])
+  })
+
+  describe('the options', () => {
+    const withOptions = (post: OutgoingPost, instagram: PlatformOptions['instagram']) => ({
+      ...post,
+      options: instagram ? { instagram } : {},
+    })
+    const detailsOf = ({ platformPostId }: Published) => world.store.posts.get(platformPostId)!.details
+    const tag = { username: 'ann', x: 0.5, y: 0.25 }
+
+    it('a reel has its cover, its collaborators, its tags, and stays out of the feed', async () => {
+      const reel = newPost('a reel with options', [await stored.add(film(), 'video/mp4')])
+      const instagram = { kind: 'reel' as const, coverAt: 1.5, collaborators: ['ann', 'bob'], shareToFeed: false }
+      expect(detailsOf(await publish(withOptions(reel, { ...instagram, userTags: [{ username: 'eve' }] })))).toEqual({
+        share_to_feed: false,
+        thumb_offset: 1_500,
+        collaborators: ['ann', 'bob'],
+        user_tags: [{ username: 'eve' }],
+      })
+    })
+
+    it('a cover after the end of the video is a permanent refusal', async () => {
+      const reel = newPost('late cover', [await stored.add(film(), 'video/mp4')])
+      expect(await platformErrorOf(publish(withOptions(reel, { coverAt: 899 })))).toMatchObject({
+        class: 'validation',
+        certain: true,
+      })
+    })
+
+    it('a tag is in its picture of a carousel, and collaborators are of the whole', async () => {
+      const post = newPost('tagged carousel', [await image(), await image()])
+      const instagram = { collaborators: ['bob'], userTags: [{ ...tag, mediaItem: 1 }] }
+      const published = await publish(withOptions(post, instagram))
+      expect(detailsOf(published)).toEqual({ collaborators: ['bob'] })
+      const [first, second] = world.store.childrenOf(account.accountId)
+      expect([first!.details, second!.details]).toEqual([{}, { user_tags: [tag] }])
+    })
+
+    it('a refused tag fails before anything is published', async () => {
+      const post = withOptions(newPost('a tag without a place', [await image()]), { userTags: [{ username: 'ann' }] })
+      expect(await platformErrorOf(publish(post))).toMatchObject({ class: 'validation', certain: true })
+      expect((await world.control.ledger()).some(({ text }) => text === post.content.text)).toBe(false)
+    })
+  })
+
+  describe('a story', () => {
+    const story = (item: MediaItem): OutgoingPost => ({
+      ...newPost('', [item]),
+      options: { instagram: { kind: 'story' } },
+    })
+    const upright = async () => stored.add(await picture(400, 1_000), 'image/jpeg', 'Not used')
+
+    async function losePublished(post: OutgoingPost, as = account) {
+      const delivery = newDelivery()
+      await world.adapter.prepare(post, as, delivery, options())
+      await world.control.addFault({
+        method: 'POST',
+        path: 'media_publish',
+        times: 1,
+        action: { dropAfterAccept: true },
+      })
+      expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
+        certain: false,
+      })
+      return delivery
+    }
+
+    it('an image keeps its shape and a video its length, and neither is in the list of posts', async () => {
+      const copies = stored.copies.length
+      const published = await publish(story(await upright()))
+      expect(stored.copies).toHaveLength(copies)
+      await publish(story(await stored.add(film(), 'video/mp4')))
+      expect(published.platformPostUrl).toContain(`/stories/${account.handle}/`)
+      expect(world.store.storiesOf(account.accountId)).toHaveLength(2)
+      expect(world.store.postsOf(account.accountId).some(({ isStory }) => isStory)).toBe(false)
+      expect((await shown(published.platformPostId)).media).toEqual([{ type: 'image/jpeg', altText: '' }])
+    })
+
+    it('a story whose response is lost is found among the stories of its time', async () => {
+      const as = await world.newAccount()
+      const other = story(await upright())
+      const first = newDelivery()
+      await world.adapter.prepare(other, as, first, options())
+      const taken = await world.adapter.publish(other, as, first, options())
+      const post = story(await upright())
+      const delivery = await losePublished(post, as)
+      const [mine] = world.store.storiesOf(as.accountId)
+      const isTaken = async (id: string) => id === taken.platformPostId
+      expect(await world.adapter.reconcile(post, as, delivery, searchOptions({ isTaken }))).toMatchObject({
+        platformPostId: mine!.id,
+      })
+    })
+
+    it('a lost story is undecidable when the login may not list stories', async () => {
+      const as = await world.newAccountWithout('instagram_manage_insights')
+      const post = story(await upright())
+      const delivery = await losePublished(post, as)
+      expect(await world.adapter.reconcile(post, as, delivery, searchOptions())).toBe('undecidable')
+    })
+
+    it('a restored story is never absent, and found by its container only', async () => {
+      const [as, post, delivery] = [await world.newAccount(), story(await upright()), newDelivery()]
+      const restored = searchOptions({ isRestored: true })
+      expect(await world.adapter.reconcile(post, as, delivery, restored)).toBe('undecidable')
+      await world.adapter.prepare(post, as, delivery, options())
+      expect(await world.adapter.reconcile(post, as, delivery, restored)).toBe('undecidable')
+      const { platformPostId } = await world.adapter.publish(post, as, delivery, options())
+      expect(await world.adapter.reconcile(post, as, delivery, restored)).toMatchObject({ platformPostId })
+    })
   })
 
   it('no URL contains a token', async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Credentials } from '../../../src/platforms/contract.ts'
+import type { Credentials, OutgoingPost } from '../../../src/platforms/contract.ts'
 import { film } from '../../support/film.ts'
 import { containerSuite } from '../shared/container-suite.ts'
 import { options, picture, REDIRECT_URI, threadsWorld, type ThreadsWorld } from '../shared/containers-support.ts'
-import { newDelivery, newPost, platformErrorOf, searchOptions, storedMedia } from '../shared/support.ts'
+import { newDelivery, newPost, platformErrorOf, searchOptions, storedMedia, withVersion } from '../shared/support.ts'
 import { chooseFirst } from '../shared/choose-first.ts'
 
 const DAY_MS = 86_400_000
@@ -171,6 +171,93 @@ describe('Threads', () => {
       } finally {
         await tight.stop()
       }
+    })
+  })
+
+  describe('the options', () => {
+    const poll = { options: ['By boat', 'On foot'] }
+    const threads = { replyControl: 'mentioned' as const, topicTag: 'Harbours', poll }
+
+    async function publish(post: OutgoingPost) {
+      const delivery = newDelivery()
+      await world.adapter.prepare(post, account, delivery, options())
+      const { platformPostId } = await world.adapter.publish(post, account, delivery, options())
+      const query = new URLSearchParams({
+        fields: 'reply_audience,topic_tag,poll_attachment',
+        access_token: account.accessToken,
+      })
+      return (await fetch(`${world.threads.url}/v1.0/${platformPostId}?${query}`)).json()
+    }
+
+    it('a post has its reply control, its topic and its poll', async () => {
+      expect(await publish({ ...newPost('How do you get there?'), options: { threads } })).toMatchObject({
+        reply_audience: 'MENTIONED_ONLY',
+        topic_tag: 'Harbours',
+        poll_attachment: { option_a: 'By boat', option_b: 'On foot' },
+      })
+    })
+
+    it.each([1, 2])('a post with %i images has its reply control and its topic', async (count) => {
+      const items = await Promise.all(
+        Array.from({ length: count }, async () => stored.add(await picture(400, 400), 'image/jpeg')),
+      )
+      const { poll: _, ...others } = threads
+      const post = { ...newPost(`${count} images`, items), options: { threads: others } }
+      expect(await publish(post)).toMatchObject({ reply_audience: 'MENTIONED_ONLY', topic_tag: 'Harbours' })
+    })
+
+    it('a reply of the thread has the reply control only', async () => {
+      const { id } = world.threads.store.publishElsewhere(account.accountId, 'root')
+      const reply = { ...newPost('further'), options: { threads }, replyTo: { rootId: id, parentId: id } }
+      const { id: _, ...shown } = (await publish(reply)) as Record<string, unknown>
+      expect(shown).toEqual({ reply_audience: 'MENTIONED_ONLY' })
+    })
+
+    describe('as a story on Instagram', () => {
+      const post = () => ({ ...newPost(`shared ${Math.random()}`), options: { threads: { crossreshare: true } } })
+      let sharing: ThreadsWorld
+      beforeAll(async () => {
+        sharing = await threadsWorld(stored.media, {}, { extraScopes: ['threads_share_to_instagram'] })
+      })
+      afterAll(() => sharing?.stop())
+
+      async function share(as: Credentials, shared: OutgoingPost, delivery = newDelivery()) {
+        await sharing.adapter.prepare(shared, as, delivery, options())
+        return sharing.adapter.publish(shared, as, delivery, options())
+      }
+      const newUnlinked = async () => {
+        const { id } = sharing.threads.createAccount({ username: `unlinked${Date.now()}`, isUnlinked: true })
+        return withVersion((await sharing.connection(id)).credentials)
+      }
+
+      it('a warning says when Threads shared no story', async () => {
+        expect(await share(await sharing.newAccount(), post())).not.toHaveProperty('warning')
+        expect(await share(await newUnlinked(), post())).toMatchObject({
+          warning: expect.stringContaining('could not share'),
+        })
+      })
+
+      it('a warning says when a lost response leaves it open', async () => {
+        const [as, shared, delivery] = [await sharing.newAccount(), post(), newDelivery()]
+        await sharing.control.addFault({ path: 'threads_publish', times: 1, action: { dropAfterAccept: true } })
+        await platformErrorOf(share(as, shared, delivery))
+        expect(await sharing.adapter.reconcile(shared, as, delivery, searchOptions())).toMatchObject({
+          warning: expect.stringContaining('did not say'),
+        })
+      })
+
+      it('a login without the permission is refused before anything is published', async () => {
+        const delivery = newDelivery()
+        const preparing = world.adapter.prepare(post(), account, delivery, options())
+        expect(await platformErrorOf(preparing)).toMatchObject({ class: 'permission', certain: true })
+      })
+    })
+
+    it('a poll beside an image is refused before anything is published', async () => {
+      const item = await stored.add(await picture(400, 400), 'image/jpeg')
+      const post = { ...newPost('refused poll', [item]), options: { threads } }
+      expect(await platformErrorOf(publish(post))).toMatchObject({ class: 'validation', certain: true })
+      expect((await world.control.ledger()).some(({ text }) => text === 'refused poll')).toBe(false)
     })
   })
 

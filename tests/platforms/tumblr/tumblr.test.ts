@@ -595,4 +595,47 @@ describe('edits', () => {
       content: [{ text: 'With #two' }, { text: 'and a paragraph' }],
     })
   })
+
+  it('an edit of a private post leaves it private', async () => {
+    const post = { ...newPost('for members'), options: { tumblr: { state: 'private' as const } } }
+    const published = await publish(post)
+    const edited = { ...post, content: { ...post.content, text: 'still for members' } }
+    await (await world.adapter.planEdit(published.platformPostId, edited, account, options()))!()
+    expect(await readPost(published, account)).toMatchObject({
+      state: 'private',
+      content: [{ text: 'still for members' }],
+    })
+    expect(await withText('still for members')).toEqual([])
+  })
+})
+
+describe('a private post', () => {
+  const newPrivate = (text: string) => ({ ...newPost(text), options: { tumblr: { state: 'private' as const } } })
+
+  it('is visible to its author only', async () => {
+    const { platformPostId } = await publish(newPrivate('for members'))
+    const path = `${world.tumblr.url}/v2/blog/${account.handle}/posts/${platformPostId}`
+    expect((await fetch(`${path}?api_key=${world.app.consumerKey}`)).status).toBe(404)
+    expect(await withText('for members')).toEqual([])
+  })
+
+  it('is found after its response is lost, and not published again', async () => {
+    const [post, delivery] = [newPrivate('lost'), newDelivery()]
+    await world.adapter.prepare(post, account, delivery, options())
+    expect(await reconcile(post, delivery)).toBe('absent')
+    await world.control.addFault({ method: 'PUT', path: POSTS, times: 1, action: { dropAfterAccept: true } })
+    expect(await platformErrorOf(world.adapter.publish(post, account, delivery, options()))).toMatchObject({
+      certain: false,
+    })
+    expect(await reconcile(post, delivery)).toMatchObject({ platformPostId: expect.any(String) })
+  })
+
+  it('leaves the outcome undecidable where it cannot be found', async () => {
+    const [post, delivery] = [newPrivate('deleted'), newDelivery()]
+    const { platformPostId } = await publish(post, delivery)
+    await world.control.deletePost(platformPostId)
+    expect(await reconcile(post, delivery)).toBe('undecidable')
+    const restored = searchOptions({ isRestored: true })
+    expect(await world.adapter.reconcile(post, account, newDelivery(), restored)).toBe('undecidable')
+  })
 })

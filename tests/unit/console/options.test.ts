@@ -9,7 +9,7 @@ import {
 it('an option without a value leaves nothing of itself and of its platform', () => {
   const options = withOptions({ tumblr: { tags: ['sea'] } }, 'mastodon', { spoilerText: 'Boats', sensitive: true })
   expect(options).toEqual({ tumblr: { tags: ['sea'] }, mastodon: { spoilerText: 'Boats', sensitive: true } })
-  expect(withOptions(options, 'mastodon', { sensitive: false }).mastodon).toEqual({ spoilerText: 'Boats' })
+  expect(withOptions(options, 'mastodon', { sensitive: undefined }).mastodon).toEqual({ spoilerText: 'Boats' })
   expect(withOptions(options, 'tumblr', { tags: [] })).toEqual({ mastodon: options.mastodon })
 })
 

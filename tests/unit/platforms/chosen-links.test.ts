@@ -20,10 +20,10 @@ it.each([
   ['none' as const, undefined],
   [CARD, CARD.url],
 ])('Threads gets an attached link only where the author names one: %j', (link, url) => {
-  expect(threadsDialect.toSingleFields({ content, link }, undefined)).toEqual({
+  expect(threadsDialect.toSingleFields({ content, options: {}, link }, undefined)).toEqual({
     ...{ media_type: 'TEXT', text: content.text, link_attachment: url },
   })
   const item = { storageKey: 'k', storageUrl: 'u', mimeType: 'image/png' }
   const media = { item, url: 'https://example.com/x.png' }
-  expect(threadsDialect.toSingleFields({ content, link }, media)).not.toHaveProperty('link_attachment')
+  expect(threadsDialect.toSingleFields({ content, options: {}, link }, media)).not.toHaveProperty('link_attachment')
 })

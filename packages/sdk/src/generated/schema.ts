@@ -3404,6 +3404,48 @@ export interface components {
     ImportRowStatus: 'ready' | 'warning' | 'conflict' | 'error' | 'created' | 'skipped' | 'failed'
     /** @enum {string} */
     ImportState: 'planned' | 'applying' | 'paused' | 'completed' | 'cancelled'
+    InstagramOptions: {
+      /**
+       * @description By default a single video is a `reel`, everything else `feed`. A `story` ends after 24 hours.
+       * @enum {string}
+       */
+      kind?: 'feed' | 'reel' | 'story'
+      /** @description Of a reel: the frame of the cover, in seconds */
+      coverAt?: number
+      collaborators?: string[]
+      userTags?: components['schemas']['UserTag'][]
+      /** @description Of a reel: `false` keeps it out of the feed */
+      shareToFeed?: boolean
+    }
+    KindOfPostLimits: {
+      media: {
+        required: boolean
+        /** @description Images and videos together */
+        max: number
+        /** @description True when a post may contain both images and videos */
+        mix: boolean
+        image: components['schemas']['MediaLimits']
+        video: components['schemas']['MediaLimits']
+      }
+      altText: {
+        image: number | null
+        video: number | null
+      }
+      thread: {
+        /**
+         * @description How `segments` are published: as `replies`, `joined` to one long post, or `none`, where `onUnsupported` decides
+         * @enum {string}
+         */
+        segments: 'replies' | 'joined' | 'none'
+        /**
+         * @description How `firstComment` is published: as a `reply`, which has the limits of a post, as a `comment`, or `none`, where `onUnsupported` decides
+         * @enum {string}
+         */
+        firstComment: 'reply' | 'comment' | 'none'
+        /** @description Maximum length of a `comment` in characters; absent for the other forms */
+        commentLength?: number
+      }
+    }
     LibraryMedia: {
       /** @description The last part of `storageKey` */
       id: string
@@ -3911,16 +3953,25 @@ export interface components {
       editable: boolean
       /** @description Posts with one of these cannot be edited */
       notEditableWith?: ('video' | 'poll')[]
+      /** @description What is different for other kinds of posts, by `options.<platform>.kind` */
+      kinds?: {
+        reel?: components['schemas']['KindOfPostLimits']
+        story?: components['schemas']['KindOfPostLimits']
+      }
+      /** @description Names of the `options` of a post on the platform */
+      options: string[]
       /** @description The limits of `options.<platform>.poll`; absent when posts have no polls */
       poll?: {
         options: {
           min: number
           max: number
         }
-        /** @description Maximum length of an option in characters */
+        /** @description Maximum length of an option */
         optionLength: number
-        /** @description Seconds */
-        expiresIn: {
+        /** @description Of `optionLength`, as in `text` */
+        unit: string
+        /** @description Seconds; absent where the platform decides it */
+        expiresIn?: {
           min: number
           max: number
         }
@@ -4163,10 +4214,12 @@ export interface components {
       limit: number
       totalPages: number
     }
-    /** @description What the post has on one platform only; first posts of threads have polls and quotes */
+    /** @description What the post has on one platform only; only first posts of threads have polls, quotes and topics */
     PostOptions: {
       mastodon?: components['schemas']['MastodonOptions']
       bluesky?: components['schemas']['BlueskyOptions']
+      threads?: components['schemas']['ThreadsOptions']
+      instagram?: components['schemas']['InstagramOptions']
       tumblr?: components['schemas']['TumblrOptions']
     }
     PostPart: {
@@ -4564,6 +4617,27 @@ export interface components {
       parts: (components['schemas']['MetricsCounts'] | null)[]
       sum: components['schemas']['MetricsCounts']
     }
+    ThreadsOptions: {
+      /**
+       * @description Who may reply to the posts of the thread
+       * @enum {string}
+       */
+      replyControl?: 'everyone' | 'following' | 'mentioned' | 'followers'
+      /** @description The topic of the post */
+      topicTag?: string
+      poll?: components['schemas']['ThreadsPoll']
+      /** @description Shows the post as a story of the linked Instagram account, too. Needs the permission threads_share_to_instagram. A `warning` says when there is no story. */
+      crossreshare?: boolean
+    }
+    ThreadsPoll: {
+      /**
+       * @example [
+       *       "Yes",
+       *       "No"
+       *     ]
+       */
+      options: string[]
+    }
     TimelineEvent: {
       /** Format: date-time */
       at: string
@@ -4642,6 +4716,11 @@ export interface components {
        * @description The source to credit
        */
       sourceUrl?: string
+      /**
+       * @description `private`: only members of the blog see it; `published` by default
+       * @enum {string}
+       */
+      state?: 'published' | 'private'
     }
     UpdatedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
@@ -4871,6 +4950,16 @@ export interface components {
        * @enum {string}
        */
       topPlan: 'Free' | 'Professional'
+    }
+    UserTag: {
+      /** @description Without @ */
+      username: string
+      /** @description Index in the media of the post; 0 by default */
+      mediaItem?: number
+      /** @description Part of the width from the left; required in images */
+      x?: number
+      /** @description Part of the height from the top; required in images */
+      y?: number
     }
     ValidationReport: {
       valid: boolean

@@ -29,6 +29,10 @@ export interface Container {
   isPublished: boolean
   /** The post that it is a reply to. */
   replyTo?: string
+  /** True for a story, which the list of posts lacks. */
+  isStory?: boolean
+  /** Further fields of the node of the post. */
+  details?: Record<string, unknown>
   /** True while reads omit its status. */
   isSilent?: boolean
 }
@@ -43,6 +47,8 @@ export interface ContainerPost {
   createdAt: number
   /** The post that it is a reply to. */
   replyTo?: string
+  isStory?: boolean
+  details?: Record<string, unknown>
   /** True for a repost of another author's post. */
   isRepost?: boolean
   counted?: Counted
@@ -91,6 +97,7 @@ export function createContainerStore(options: ContainerStoreOptions) {
 
   const isReply = ({ replyTo }: ContainerPost): boolean => replyTo !== undefined
   const isPost = (post: ContainerPost): boolean => !isReply(post)
+  const isListed = (post: ContainerPost): boolean => isPost(post) && !post.isStory
   const isRecent = ({ createdAt }: ContainerPost): boolean => Date.now() - createdAt < DAY_MS
 
   function allOf(accountId: string, which: (post: ContainerPost) => boolean): ContainerPost[] {
@@ -105,7 +112,10 @@ export function createContainerStore(options: ContainerStoreOptions) {
     counting,
 
     make(
-      fields: Pick<Container, 'accountId' | 'kind' | 'text' | 'file' | 'children' | 'isChild' | 'problem' | 'replyTo'>,
+      fields: Pick<
+        Container,
+        'accountId' | 'kind' | 'text' | 'file' | 'children' | 'isChild' | 'problem' | 'replyTo' | 'isStory' | 'details'
+      >,
     ): Container {
       const id = newId()
       const createdAt = Date.now()
@@ -139,12 +149,21 @@ export function createContainerStore(options: ContainerStoreOptions) {
       for (const id of [container.id, ...container.children]) {
         containers.set(id, { ...containers.get(id)!, isPublished: true })
       }
-      const { accountId, kind, text, replyTo } = container
-      return addPost({ accountId, kind, text, files: filesOf(container), ...(replyTo !== undefined && { replyTo }) })
+      const { accountId, kind, text, replyTo, isStory = false, details } = container
+      const more = {
+        ...(replyTo !== undefined && { replyTo }),
+        ...(isStory && { isStory }),
+        ...(details && { details }),
+      }
+      return addPost({ accountId, kind, text, files: filesOf(container), ...more })
     },
 
-    /** Returns the posts of an account that are no replies, newest first. */
-    postsOf: (accountId: string): ContainerPost[] => allOf(accountId, isPost),
+    /** Returns the posts of an account that are neither replies nor stories, newest first. */
+    postsOf: (accountId: string): ContainerPost[] => allOf(accountId, isListed),
+
+    /** Returns the stories of an account of the last day, newest first. */
+    storiesOf: (accountId: string): ContainerPost[] =>
+      allOf(accountId, (post) => post.isStory === true && isRecent(post)),
 
     /** Returns the replies of an account, newest first. */
     repliesOf: (accountId: string): ContainerPost[] => allOf(accountId, isReply),
@@ -154,6 +173,12 @@ export function createContainerStore(options: ContainerStoreOptions) {
 
     /** The next containers fail with these problems. */
     failNext: (...problems: string[]): void => void nextProblems.push(...problems),
+
+    /** The containers of the latest carousel of an account. */
+    childrenOf(accountId: string): Container[] {
+      const whole = containers.values().findLast((one) => one.accountId === accountId && one.children.length > 0)
+      return whole?.children.map((id) => containers.get(id)!) ?? []
+    },
 
     /** Makes a container older by this time. */
     age(id: string, ms: number): void {

@@ -1,6 +1,7 @@
 import { CLOCK_TOLERANCE_MS, listSince } from '../list-since.ts'
 import type { Platform } from '../../../domain/shared/platforms.ts'
 import type { Published } from '../../../domain/posts/post.ts'
+import { toPostKind } from '../../../domain/posts/options.ts'
 import { toMediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
 import { describePublicationLimit, type PublicationReport } from '../../../domain/quotas/publications.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
@@ -20,7 +21,7 @@ import { normalizeWhitespace } from '../text-difference.ts'
 import { searchRestored } from '../restored-search.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../in-flight.ts'
-import { readCreatedId, readOwnPosts, readQuota, type OwnPost } from './responses.ts'
+import { readOwnPosts, readPublishedContainer, readQuota, type OwnPost, type PublishedContainer } from './responses.ts'
 import type { GraphApi } from './api.ts'
 import { CONTAINER_GONE, createContainers, type ContainerDialect } from './containers.ts'
 import { isErrorClass, isMissing, isRefusedAs } from './errors.ts'
@@ -41,6 +42,10 @@ export interface PublishDialect {
   posts: OwnPostsDialect
   /** The account's replies, where the platform lists and counts them apart from its posts. */
   replies?: OwnPostsDialect
+  /** The last path segment of the account's stories, which the list of its posts lacks; absent where posts cannot be stories. */
+  storiesPath?: string
+  /** Returns what a published post lacks, for people. Null: the response was lost. Absent: posts are published whole or not. */
+  findWarning?(post: OutgoingPost, response: PublishedContainer | null): string | undefined
   /** The field of own posts that holds their text. */
   textField: 'text' | 'caption'
 }
@@ -73,11 +78,15 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   const { platform, api, containerApi, dialect, urls, publishTimeoutMs } = deps
   const { inFlightMs, processingWaitMs = 2 * MINUTE } = deps
   const rules = POSTING_RULES[platform]
-  const media = createPulledMedia({
-    media: deps.media,
-    image: { ...deps.image, maxBytes: rules.media.image.maxBytes },
+  const image = { ...deps.image, maxBytes: rules.media.image.maxBytes }
+  const { shape: _, ...storyImage } = image
+  const media = createPulledMedia({ media: deps.media, image })
+  const isStory = ({ options }: Pick<OutgoingPost, 'options'>) => toPostKind(platform, options) === 'story'
+  const containers = createContainers({
+    ...{ api, containerApi, dialect, processingWaitMs },
+    // The documentation limits no shapes of stories.
+    resolveUrl: (item, post, options) => media.resolveUrl(item, options, isStory(post) ? storyImage : image),
   })
-  const containers = createContainers({ api, containerApi, dialect, media, processingWaitMs })
   const toAccountPath = ({ accountId }: Credentials, last: string) => `/${encodeURIComponent(accountId)}/${last}`
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
@@ -97,18 +106,20 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       throw new PlatformError('duplicate', `The post is on ${api.label} already`, { certain: false })
     }
     const token = account.accessToken
-    let id: string
+    let response: PublishedContainer
     try {
       const fields = { creation_id: container.id }
       const call = { token, signal, timeoutMs: publishTimeoutMs }
-      id = (await api.post(toAccountPath(account, dialect.publishPath), fields, readCreatedId, call)).id
+      response = await api.post(toAccountPath(account, dialect.publishPath), fields, readPublishedContainer, call)
     } catch (error) {
       if (isRefusedAs(error, CONTAINER_GONE) || isMissing(error)) {
         throw await replaceContainer(error, container, { post, account, delivery, signal })
       }
       throw (await toQuotaError(error, post, account, { signal })) ?? error
     }
-    return { platformPostId: id, platformPostUrl: await urls.fetchUrl(id, account, { signal }) }
+    const { id } = response
+    const platformPostUrl = await urls.fetchUrl(id, account, { signal })
+    return { platformPostId: id, platformPostUrl, ...toWarning(post, response) }
   }
 
   /**
@@ -138,10 +149,16 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     })
   }
 
-  const toPublished = ({ id, permalink }: OwnPost, account: Credentials): Published => ({
+  const toFound = ({ id, permalink }: OwnPost, post: OutgoingPost, account: Credentials): Published => ({
     platformPostId: id,
     platformPostUrl: urls.toUrl(permalink, account),
+    ...toWarning(post, null),
   })
+
+  function toWarning(post: OutgoingPost, response: PublishedContainer | null): Pick<Published, 'warning'> {
+    const warning = dialect.findWarning?.(post, response)
+    return warning === undefined ? {} : { warning }
+  }
 
   /** Returns the replies of the platform for a reply, else null. */
   const findReplies = ({ replyTo }: OutgoingPost) => (replyTo && dialect.replies) ?? null
@@ -184,23 +201,26 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
     const container = containers.findContainer(delivery)
-    if (options.isRestored) {
+    // Stories have no text to be searched by, and are listed for a day only.
+    const isSearchable = !isStory(post)
+    if (options.isRestored && isSearchable) {
       const own = await listPostsSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, post, account, options)
       if (!own) return 'undecidable'
       const comparison = { content: post.content, toId, toText, isSame: (one: OwnPost) => isSamePost(one, post) }
       const found = await searchRestored(own.isComplete ? own.found : null, comparison, options)
-      if (typeof found !== 'string') return toPublished(found, account)
+      if (typeof found !== 'string') return toFound(found, post, account)
       if (found === 'undecidable' || !container) return found
     }
     // The container was dropped after a certain refusal, or never created.
-    if (!container) return 'absent'
+    if (!container) return options.isRestored && !isSearchable ? 'undecidable' : 'absent'
     const { state } = await containers.fetchStatus(container.id, account, options)
-    if (state === 'gone') return options.isRestored ? 'absent' : 'undecidable'
+    if (state === 'gone') return options.isRestored && isSearchable ? 'absent' : 'undecidable'
     if (state === 'unstated') return 'in-flight'
+    if (state !== 'published' && options.isRestored && !isSearchable) return 'undecidable'
     // guard: unpublished container
     if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
     const found = await findPublished(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
-    return found ? toPublished(found, account) : 'undecidable'
+    return found ? toFound(found, post, account) : 'undecidable'
   }
 
   /** Finds the published post. The container does not name it, so the match nearest in time to the call is taken. */
@@ -233,10 +253,11 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     )
   }
 
-  /** Returns the newest first, and whether these are all. Null: the login may not list replies, which posting them does not require. */
+  /** Returns the newest first, and whether these are all. Null: the login may not list replies or stories, which posting them does not require. */
   async function listPostsSince(since: number, post: OutgoingPost, account: Credentials, { signal }: CallOptions) {
     const replies = findReplies(post)
-    const path = toAccountPath(account, (replies ?? dialect.posts).listPath)
+    const stories = isStory(post) ? dialect.storiesPath : undefined
+    const path = toAccountPath(account, stories ?? (replies ?? dialect.posts).listPath)
     const listing = listSince({
       since,
       maxPages: MAX_PAGES,
@@ -245,7 +266,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
         const params = {
           fields: `id,${dialect.textField},timestamp,permalink,media_type${replies ? ',replied_to' : ''}`,
           limit: String(PAGE),
-          since: String(Math.floor(since / SECOND)),
+          since: stories === undefined ? String(Math.floor(since / SECOND)) : undefined,
           after,
         }
         const { data, paging } = await api.get(path, params, readOwnPosts, { token: account.accessToken, signal })
@@ -253,7 +274,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       },
     })
     return listing.catch((error: unknown) => {
-      if (replies && isErrorClass(error, 'permission')) return null
+      if ((replies || stories !== undefined) && isErrorClass(error, 'permission')) return null
       throw error
     })
   }

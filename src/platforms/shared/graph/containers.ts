@@ -1,9 +1,8 @@
-import type { Content, MediaItem } from '../../../domain/posts/post.ts'
+import type { MediaItem } from '../../../domain/posts/post.ts'
 import { HOUR, SECOND } from '../../../domain/shared/times.ts'
 import type { CallOptions, Credentials, OutgoingPost, Checkpoints } from '../../contract.ts'
 import { PlatformError } from '../../errors.ts'
 import { toLostMediaError, waitUntilProcessed } from '../processing.ts'
-import type { PulledMedia } from '../pulled-media.ts'
 import { toParentGoneError } from '../refusals.ts'
 import { readCreatedId } from './responses.ts'
 import type { GraphApi, GraphParams } from './api.ts'
@@ -19,15 +18,19 @@ export interface ContainerStatus {
   problem?: string
 }
 
+/** What a container is made from. */
+export type ContainerContent = Pick<OutgoingPost, 'content' | 'options' | 'link' | 'replyTo'>
+
 /** The differences between platforms with containers. */
 export interface ContainerDialect {
   /** The last path segment below the account. */
   createPath: string
   /** The parameter with the id of the post that a reply is to, where a post may be a reply. */
   replyField?: string
-  toSingleFields(post: Pick<OutgoingPost, 'content' | 'link'>, media: PulledItem | undefined): GraphParams
-  toChildFields(media: PulledItem): GraphParams
-  toCarouselFields(content: Content): GraphParams
+  toSingleFields(post: ContainerContent, media: PulledItem | undefined): GraphParams
+  /** @param index of the item in the post */
+  toChildFields(media: PulledItem, post: ContainerContent, index: number): GraphParams
+  toCarouselFields(post: ContainerContent): GraphParams
   statusFields: string
   readStatus(text: string): ContainerStatus | null
   /** Failures that a new container cannot fix, each with its message for people. */
@@ -45,7 +48,8 @@ interface ContainerDeps {
   /** A separate client, so that slow calls never take a connection from a visible call. */
   containerApi: GraphApi
   dialect: ContainerDialect
-  media: Pick<PulledMedia, 'resolveUrl'>
+  /** Returns the address of a file for the platform. */
+  resolveUrl(item: MediaItem, post: OutgoingPost, options: CallOptions): Promise<string>
   /** How long one preparation waits for the platform to process an image or video, milliseconds. */
   processingWaitMs: number
 }
@@ -106,7 +110,7 @@ interface Container {
  * Creates containers: unpublished posts that the platform fills from public URLs. Each id is stored before the next
  * step. A carousel is a container of containers.
  */
-export function createContainers({ api, containerApi, dialect, media, processingWaitMs }: ContainerDeps) {
+export function createContainers({ api, containerApi, dialect, resolveUrl, processingWaitMs }: ContainerDeps) {
   const { label } = api
   const readyAtById = new Map<string, number>()
 
@@ -140,10 +144,11 @@ export function createContainers({ api, containerApi, dialect, media, processing
   async function createWhole(run: Preparation) {
     const { post, account, checkpoints, options } = run
     const { content, replyTo } = post
+    const [item] = content.mediaItems
     const ownFields =
       content.mediaItems.length > 1
-        ? { ...dialect.toCarouselFields(content), children: (await createChildren(run)).join(',') }
-        : dialect.toSingleFields(post, (await resolveItems(content.mediaItems, options))[0])
+        ? { ...dialect.toCarouselFields(post), children: (await createChildren(run)).join(',') }
+        : dialect.toSingleFields(post, item && (await pull(item, run)))
     const fields = replyTo && dialect.replyField ? { ...ownFields, [dialect.replyField]: replyTo.parentId } : ownFields
     const id = await createContainer(fields, account, options).catch(async (error: unknown) => {
       throw await explainRefusedReply(error, run)
@@ -172,8 +177,8 @@ export function createContainers({ api, containerApi, dialect, media, processing
         ids.push(known.id)
         continue
       }
-      const [media] = await resolveItems([item], options)
-      const id = await createContainer(dialect.toChildFields(media!), account, options)
+      const media = await pull(item, run)
+      const id = await createContainer(dialect.toChildFields(media, post, index), account, options)
       await save(checkpoints, toChildName(index), { id, createdAt: Date.now() })
       ids.push(id)
     }
@@ -181,8 +186,8 @@ export function createContainers({ api, containerApi, dialect, media, processing
     return ids
   }
 
-  async function resolveItems(items: MediaItem[], options: CallOptions): Promise<PulledItem[]> {
-    return Promise.all(items.map(async (item) => ({ item, url: await media.resolveUrl(item, options) })))
+  async function pull(item: MediaItem, { post, options }: Preparation): Promise<PulledItem> {
+    return { item, url: await resolveUrl(item, post, options) }
   }
 
   async function createContainer(fields: GraphParams, account: Credentials, { signal }: CallOptions): Promise<string> {

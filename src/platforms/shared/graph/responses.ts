@@ -8,6 +8,11 @@ const text = Type.String({ minLength: 1 })
 /** https://developers.facebook.com/docs/graph-api/overview: the id of a created object. */
 export const readCreatedId = responseReader(Type.Object({ id: text }))
 
+/** A published container. `crossreshare_to_ig_status`: https://developers.facebook.com/documentation/threads/create-posts/share-to-ig-stories */
+const PublishedContainer = Type.Object({ id: text, crossreshare_to_ig_status: Type.Optional(Type.Unknown()) })
+export type PublishedContainer = Static<typeof PublishedContainer>
+export const readPublishedContainer = responseReader(PublishedContainer)
+
 /**
  * https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived; `expires_in` is in seconds.
  */

@@ -149,6 +149,14 @@ describe('GET /api/platform/limits', () => {
         media[kind].maxBytes = Math.min(media[kind].maxBytes, MAX_UPLOAD_BYTES[kind])
       }
     }
+    const options = Object.entries<{ options: string[] }>(body.data).map(([platform, one]) => [platform, one.options])
+    expect(Object.fromEntries(options)).toMatchObject({
+      threads: ['replyControl', 'topicTag', 'poll', 'crossreshare'],
+      instagram: ['kind', 'coverAt', 'collaborators', 'userTags', 'shareToFeed'],
+      facebook: [],
+      tumblr: ['tags', 'sourceUrl', 'state'],
+    })
+    for (const one of Object.values<{ options?: string[] }>(body.data)) delete one.options
     expect(body.data).toEqual(JSON.parse(JSON.stringify(expected)))
     expect(body.data.bluesky.text).toContainEqual({ unit: 'graphemes', max: 300 })
   })

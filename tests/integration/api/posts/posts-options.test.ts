@@ -10,12 +10,20 @@ shared.beforeAll(async ({ api }) => {
 const OPTIONS = {
   mastodon: { visibility: 'unlisted', spoilerText: 'Spoiler', sensitive: true, language: 'en' },
   bluesky: { languages: ['en', 'pt-BR'], labels: ['nudity'], replyGate: ['mentioned', 'following'] },
-  tumblr: { tags: ['harbour'], sourceUrl: 'https://harbours.example' },
+  threads: { replyControl: 'following', topicTag: 'Harbours', poll: { options: ['Yes', 'No'] }, crossreshare: true },
+  instagram: {
+    kind: 'reel',
+    coverAt: 1.5,
+    collaborators: ['ann'],
+    userTags: [{ username: 'bob' }],
+    shareToFeed: false,
+  },
+  tumblr: { tags: ['harbour'], sourceUrl: 'https://harbours.example', state: 'private' },
 }
 const draftBody = (options: object, more: object = {}) =>
   postBody({
     content: { text: 'Hello', options },
-    selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'],
+    selectedPlatforms: ['bluesky', 'threads', 'mastodon', 'tumblr'],
     status: 'DRAFT',
     ...more,
   })
@@ -57,7 +65,10 @@ describe('the options of a post', () => {
   it.each([
     ['content.options.mastodon.visibilty', { mastodon: { visibilty: 'private' } }],
     ['content.options.mastodon.poll.hideTotal', { mastodon: { poll: { options: ['a', 'b'], hideTotal: true } } }],
-    ['content.options.instagram', { instagram: {} }],
+    ['content.options.threads.poll.expiresIn', { threads: { poll: { options: ['a', 'b'], expiresIn: 300 } } }],
+    ['content.options.instagram.userTags.0.z', { instagram: { userTags: [{ username: 'ann', z: 1 }] } }],
+    ['content.options.facebook', { facebook: { kind: 'story' } }],
+    ['content.options.myspace', { myspace: {} }],
   ])('%s is unknown, and refused for every client', async (path, options) => {
     const ann = await world.caller()
     const postId = await create(ann, draftBody({}))
@@ -79,7 +90,13 @@ describe('the options of a post', () => {
     ['content.options.mastodon.visibility', { mastodon: { visibility: 'secret' } }],
     ['content.options.mastodon.poll.expiresIn', { mastodon: { poll: { options: ['a', 'b'] } } }],
     ['content.options.bluesky.languages', { bluesky: { languages: ['en', 'de', 'fr', 'es'] } }],
+    ['content.options.threads.topicTag', { threads: { topicTag: 'A. Harbour' } }],
+    ['content.options.threads.replyControl', { threads: { replyControl: 'nobody' } }],
     ['content.options.tumblr.tags.0', { tumblr: { tags: ['one,two'] } }],
+    ['content.options.instagram.kind', { instagram: { kind: 'carousel' } }],
+    ['content.options.instagram.collaborators', { instagram: { collaborators: ['a', 'b', 'c', 'd'] } }],
+    ['content.options.instagram.userTags.0.x', { instagram: { userTags: [{ username: 'ann', x: 1.1 }] } }],
+    ['content.options.tumblr.state', { tumblr: { state: 'queue' } }],
   ])('%s with a value that is not allowed is 400', async (path, options) => {
     const ann = await world.caller()
     const { status, body } = await ann.call('POST', '/', draftBody(options))

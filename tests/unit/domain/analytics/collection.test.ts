@@ -4,6 +4,7 @@ import {
   DEFAULT_AGES,
   findDueLane,
   findNextCollection,
+  hasEnded,
   parseAgeClasses,
 } from '../../../../src/domain/analytics/collection.ts'
 import { DAY, HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
@@ -107,4 +108,11 @@ describe('due metrics', () => {
     const changed = { ...rest, ...(metricsDueAt !== undefined && { metricsDueAt }) }
     expect(findDueLane(changed, T0)).toBeNull()
   })
+})
+
+it('a story has ended some minutes before its platform removes it, other posts never', () => {
+  const endsAt = new Date(T0.getTime() + DAY)
+  expect(hasEnded({ endsAt }, new Date(endsAt.getTime() - 11 * MINUTE))).toBe(false)
+  expect(hasEnded({ endsAt }, new Date(endsAt.getTime() - 10 * MINUTE))).toBe(true)
+  expect(hasEnded({}, endsAt)).toBe(false)
 })

@@ -43,9 +43,19 @@ describe('a poll', () => {
     expect(findPollProblems(poll)).toEqual([[`mastodon.poll${field}`, code]])
   })
 
-  it('is refused beside media and without a text', () => {
-    expect(findPollProblems({}, { mediaItems: [IMAGE] })).toEqual([['mastodon.poll', 'POLL_WITH_MEDIA']])
-    expect(findPollProblems({}, { text: ' ' })).toEqual([['mastodon.poll', 'TEXT_REQUIRED']])
+  it.each(['mastodon', 'threads'] as const)('is refused on %s beside media and without a text', (platform) => {
+    const options = { [platform]: { poll: POLL } }
+    const path = `${platform}.poll`
+    expect(findProblems(platform, options, { mediaItems: [IMAGE] })).toEqual([[path, 'POLL_WITH_MEDIA']])
+    expect(findProblems(platform, options, { text: ' ' })).toEqual([[path, 'TEXT_REQUIRED']])
+  })
+
+  it('has on Threads options of 25 characters, an emoji counted by its bytes, and no time', () => {
+    const findWith = (option: string) => findProblems('threads', { threads: { poll: { options: ['Yes', option] } } })
+    expect(findWith('x'.repeat(25))).toEqual([])
+    for (const option of ['x'.repeat(26), `${'x'.repeat(22)}\u{1f600}`]) {
+      expect(findWith(option)).toEqual([['threads.poll.options', 'POLL_OPTION_TOO_LONG']])
+    }
   })
 })
 
@@ -68,12 +78,45 @@ describe('the options of Bluesky', () => {
   })
 })
 
+describe('the options of Instagram', () => {
+  const VIDEO: MediaItem = { ...IMAGE, storageKey: 'posts/a/1.mp4', mimeType: 'video/mp4', duration: 10 }
+  const at = { x: 0.5, y: 1 }
+  type InstagramOptions = NonNullable<PlatformOptions['instagram']>
+
+  it.each<[string, InstagramOptions, MediaItem[]]>([
+    ['a reel', { kind: 'reel', coverAt: 10, shareToFeed: false, collaborators: ['ann'] }, [VIDEO]],
+    ['a video without a kind', { coverAt: 0, userTags: [{ username: 'ann' }] }, [VIDEO]],
+    ['a picture', { kind: 'feed', collaborators: ['ann'], userTags: [{ username: 'ann', ...at }] }, [IMAGE]],
+    ['a carousel', { kind: 'feed', userTags: [{ username: 'ann', mediaItem: 1, ...at }] }, [VIDEO, IMAGE]],
+    ['a story', { kind: 'story', userTags: [{ username: 'ann' }, { username: 'bob', ...at }] }, [VIDEO]],
+  ])('are accepted for %s', (_, instagram, mediaItems) => {
+    expect(findProblems('instagram', { instagram }, { mediaItems })).toEqual([])
+  })
+
+  it.each<[string, InstagramOptions, MediaItem[], string, string]>([
+    ['a single video in the feed', { kind: 'feed' }, [VIDEO], 'kind', 'OPTION_KIND'],
+    ['a cover of a picture', { coverAt: 1 }, [IMAGE], 'coverAt', 'OPTION_KIND'],
+    ['a cover of a story', { kind: 'story', coverAt: 1 }, [VIDEO], 'coverAt', 'OPTION_KIND'],
+    ['a cover after the end', { coverAt: 10.5 }, [VIDEO], 'coverAt', 'COVER_TIME'],
+    ['a carousel in the feed', { shareToFeed: true }, [VIDEO, IMAGE], 'shareToFeed', 'OPTION_KIND'],
+    ['collaborators of a story', { kind: 'story', collaborators: ['a'] }, [IMAGE], 'collaborators', 'OPTION_KIND'],
+    ['a tag without a place', { userTags: [{ username: 'a', x: 0 }] }, [IMAGE], 'userTags.0', 'USER_TAG'],
+    ['a tag on no item', { userTags: [{ username: 'a', mediaItem: 1, ...at }] }, [IMAGE], 'userTags.0', 'USER_TAG'],
+    ['a tag with a place in a reel', { userTags: [{ username: 'a', ...at }] }, [VIDEO], 'userTags.0', 'USER_TAG'],
+    ['a tag in a video of a carousel', { userTags: [{ username: 'a' }] }, [VIDEO, IMAGE], 'userTags.0', 'USER_TAG'],
+    ['half a place', { kind: 'story', userTags: [{ username: 'a', y: 0 }] }, [IMAGE], 'userTags.0', 'USER_TAG'],
+  ])('are refused for %s', (_, instagram, mediaItems, field, code) => {
+    expect(findProblems('instagram', { instagram }, { mediaItems })).toEqual([[`instagram.${field}`, code]])
+  })
+})
+
 it('only the options of its own platform are checked', () => {
   const options: PlatformOptions = {
     mastodon: { poll: { options: [], expiresIn: 1 } },
     bluesky: { quoteUrl: 'none', replyGate: ['none', 'following'] },
+    threads: { poll: { options: [] } },
   }
-  for (const platform of ['threads', 'instagram', 'facebook', 'tumblr'] as const) {
+  for (const platform of ['instagram', 'facebook', 'tumblr'] as const) {
     expect(findProblems(platform, options)).toEqual([])
   }
   expect(findProblems('bluesky', options).every(([path]) => path!.startsWith('bluesky.'))).toBe(true)

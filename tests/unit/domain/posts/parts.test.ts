@@ -47,6 +47,10 @@ describe('the parts of a post', () => {
     expect(textsOn('bluesky', { ...segment('one'), segments: [], firstComment: ' ' })).toEqual(['post: one'])
   })
 
+  it('a story has neither text nor comment', () => {
+    expect(textsOn('instagram', { ...content, options: { instagram: { kind: 'story' } } })).toEqual(['post: '])
+  })
+
   it('only platforms that cannot publish the content are left out, and only if the author says so', () => {
     const skipping: Content = { ...content, onUnsupported: 'skipPlatform' }
     const leftOut = (['bluesky', 'threads', 'mastodon', 'facebook', 'instagram', 'tumblr'] as const).filter(

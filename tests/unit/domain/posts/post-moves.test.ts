@@ -417,6 +417,16 @@ describe('the end of deliveries', () => {
     expect(rollUp(statuses.map((status) => ({ status })))).toBe(expected)
   })
 
+  it('an accepted story ends a day after its last call, another post never', () => {
+    const story = { ...buildPost({ selectedPlatforms: ['instagram'] }) }
+    const content = { ...story.content, options: { instagram: { kind: 'story' as const } } }
+    const { post } = claimed({ ...story, content }, 'instagram')
+    const endOf = (from: Post) => accept('instagram', published)(from, after(T0, 100)).platformStatuses[0]!.endsAt
+    const { lastAttemptAt } = post.platformStatuses[0]!
+    expect(endOf(post)).toEqual(new Date(lastAttemptAt!.getTime() + 24 * 3_600_000))
+    expect(endOf(claimed(story, 'instagram').post)).toBeUndefined()
+  })
+
   it('an accepted post has its platform id and URL', () => {
     const { post } = claimed(buildPost())
     const done = accept('bluesky', published)(post, after(T0, 100))

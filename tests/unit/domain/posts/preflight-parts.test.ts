@@ -45,6 +45,38 @@ describe('the parts of a post with files and failures', () => {
   })
 })
 
+describe('the check of a story and a reel', () => {
+  const story = (more: Partial<Content> = {}) =>
+    check('instagram', { mediaItems: [image('a')], options: { instagram: { kind: 'story' } }, ...more })
+  const video = (duration: number) => image('v', { mimeType: 'video/mp4', duration })
+
+  it('a text of any length is left out with a warning, and an empty one without', () => {
+    const warnings = [['content.text', 'TEXT_LEFT_OUT']]
+    expect(story({ text: 'x'.repeat(3_000) })).toMatchObject({ errors: [], warnings, report: { length: 0 } })
+    expect(story({ text: '' })).toMatchObject({ errors: [], warnings: [] })
+  })
+
+  it('a first comment is not supported', () => {
+    expect(story({ firstComment: 'hello' }).errors).toEqual([['content.firstComment', 'NOT_SUPPORTED']])
+  })
+
+  it.each([
+    ['two pictures', [image('a'), image('b')], 'TOO_MANY_MEDIA'],
+    ['a long video', [video(61)], 'VIDEO_TOO_LONG'],
+    ['nothing', [], 'MEDIA_REQUIRED'],
+  ])('a story of %s is refused', (_, mediaItems, code) => {
+    expect(story({ mediaItems }).errors).toContainEqual(['content.mediaItems', code])
+  })
+
+  it('a reel is one video', () => {
+    const reel = (mediaItems: Content['mediaItems']) =>
+      check('instagram', { mediaItems, options: { instagram: { kind: 'reel' } } }).errors
+    expect(reel([video(61)])).toEqual([])
+    expect(reel([image('a')])).toEqual([['content.mediaItems', 'TOO_MANY_MEDIA']])
+    expect(reel([])).toEqual([['content.mediaItems', 'MEDIA_REQUIRED']])
+  })
+})
+
 describe('the check of parts', () => {
   it('a problem of a part names its place in the request', () => {
     const segments = [segment('x'.repeat(301)), segment('', ...Array.from({ length: 5 }, () => image('a')))]

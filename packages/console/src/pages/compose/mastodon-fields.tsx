@@ -1,5 +1,14 @@
 import { Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
-import { listLanguages, newPoll, toChoices, VISIBILITIES, type Change, type MastodonOptions } from './options.ts'
+import {
+  listLanguages,
+  listPollTimes,
+  newPoll,
+  toChoices,
+  VISIBILITIES,
+  type Change,
+  type MastodonOptions,
+  type Poll,
+} from './options.ts'
 import { PollFields } from './poll-fields.tsx'
 import { useFieldError } from './report.ts'
 
@@ -45,14 +54,39 @@ export function MastodonFields({ options, onChange }: MastodonFieldsProps) {
       <Switch
         label="Hide pictures and videos until a reader opens them"
         checked={sensitive}
-        onChange={({ currentTarget }) => onChange({ sensitive: currentTarget.checked })}
+        onChange={({ currentTarget }) => onChange({ sensitive: currentTarget.checked || undefined })}
       />
       <Switch
         label="Add a poll"
         checked={poll !== undefined}
         onChange={({ currentTarget }) => onChange({ poll: currentTarget.checked ? newPoll() : undefined })}
       />
-      {poll && <PollFields poll={poll} path={`${PATH}.poll`} onChange={(changed) => onChange({ poll: changed })} />}
+      {poll && <MastodonPollFields poll={poll} onChange={(part) => onChange({ poll: { ...poll, ...part } })} />}
     </>
+  )
+}
+
+function MastodonPollFields({ poll, onChange }: { poll: Poll; onChange: (part: Partial<Poll>) => void }) {
+  const { options, expiresIn, multiple = false, hideTotals = false } = poll
+  return (
+    <PollFields options={options} path={`${PATH}.poll`} onChange={(changed) => onChange({ options: changed })}>
+      <Select
+        label="Runs for"
+        data={listPollTimes(expiresIn)}
+        allowDeselect={false}
+        value={`${expiresIn}`}
+        onChange={(value) => value && onChange({ expiresIn: Number(value) })}
+      />
+      <Switch
+        label="Readers can choose several options"
+        checked={multiple}
+        onChange={({ currentTarget }) => onChange({ multiple: currentTarget.checked })}
+      />
+      <Switch
+        label="Hide the counts until the poll ends"
+        checked={hideTotals}
+        onChange={({ currentTarget }) => onChange({ hideTotals: currentTarget.checked })}
+      />
+    </PollFields>
   )
 }

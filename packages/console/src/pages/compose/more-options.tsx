@@ -3,9 +3,11 @@ import { useState, type ReactNode } from 'react'
 import { PLATFORMS, PlatformMark, type Account } from '../../shared/platforms.tsx'
 import { BlueskyFields } from './bluesky-fields.tsx'
 import type { Options } from './draft.ts'
+import { InstagramFields } from './instagram-fields.tsx'
 import { MastodonFields } from './mastodon-fields.tsx'
 import { withOptions, type Change } from './options.ts'
 import { useFieldError } from './report.ts'
+import { ThreadsFields } from './threads-fields.tsx'
 import { TumblrFields } from './tumblr-fields.tsx'
 
 interface MoreOptionsProps {
@@ -15,7 +17,7 @@ interface MoreOptionsProps {
   onChange: (options: Options) => void
 }
 
-const WITH_OPTIONS = ['bluesky', 'mastodon', 'tumblr'] as const
+const WITH_OPTIONS = ['bluesky', 'threads', 'instagram', 'mastodon', 'tumblr'] as const
 
 /** The options of the chosen platforms. The section opens by itself where something in it must change. */
 export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
@@ -51,6 +53,16 @@ export function MoreOptions({ options, accounts, onChange }: MoreOptionsProps) {
               {shown.includes('bluesky') && (
                 <PlatformFields platform="bluesky">
                   <BlueskyFields options={options.bluesky ?? {}} onChange={change('bluesky')} />
+                </PlatformFields>
+              )}
+              {shown.includes('threads') && (
+                <PlatformFields platform="threads">
+                  <ThreadsFields options={options.threads ?? {}} onChange={change('threads')} />
+                </PlatformFields>
+              )}
+              {shown.includes('instagram') && (
+                <PlatformFields platform="instagram">
+                  <InstagramFields options={options.instagram ?? {}} onChange={change('instagram')} />
                 </PlatformFields>
               )}
               {shown.includes('mastodon') && (

@@ -2,6 +2,9 @@ import type { Options } from './draft.ts'
 
 export type MastodonOptions = NonNullable<Options['mastodon']>
 export type BlueskyOptions = NonNullable<Options['bluesky']>
+export type ThreadsOptions = NonNullable<Options['threads']>
+export type InstagramOptions = NonNullable<Options['instagram']>
+export type UserTag = NonNullable<InstagramOptions['userTags']>[number]
 export type TumblrOptions = NonNullable<Options['tumblr']>
 export type Poll = NonNullable<MastodonOptions['poll']>
 
@@ -20,18 +23,16 @@ export function withOptions<P extends keyof Options>(
 }
 
 const isSet = (value: unknown): boolean =>
-  value !== undefined &&
-  value !== null &&
-  value !== '' &&
-  value !== false &&
-  !(Array.isArray(value) && value.length === 0)
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
 
 export const MIN_POLL_OPTIONS = 2
 export const MAX_POLL_OPTIONS = 4
 
 const DAY_SECONDS = 86_400
 
-export const newPoll = (): Poll => ({ options: ['', ''], expiresIn: DAY_SECONDS })
+export const newPollOptions = (): string[] => ['', '']
+
+export const newPoll = (): Poll => ({ options: newPollOptions(), expiresIn: DAY_SECONDS })
 
 /** How long a poll may run, by seconds. */
 const POLL_TIMES: Record<number, string> = {
@@ -85,6 +86,19 @@ export const REPLY_GATES: Record<ReplyGate[number], string> = {
 /** Returns who can reply after a choice: "no one" and the groups exclude each other, and the newest choice counts. */
 export const toReplyGate = (chosen: ReplyGate): ReplyGate =>
   chosen.at(-1) === 'none' ? ['none'] : chosen.filter((one) => one !== 'none')
+
+export const REPLY_CONTROLS: Record<NonNullable<ThreadsOptions['replyControl']>, string> = {
+  everyone: 'Everyone',
+  following: REPLY_GATES.following,
+  mentioned: REPLY_GATES.mentioned,
+  followers: REPLY_GATES.followers,
+}
+
+export const KINDS: Record<NonNullable<InstagramOptions['kind']>, string> = {
+  feed: 'Post in the feed',
+  reel: 'Reel',
+  story: 'Story, for 24 hours',
+}
 
 export const VISIBILITIES: Record<NonNullable<MastodonOptions['visibility']>, string> = {
   public: 'Public',

@@ -44,7 +44,11 @@ export function HiddenMedia({ isHidden, children }: { isHidden: boolean; childre
   )
 }
 
-export function PollView({ poll: { options, expiresIn, multiple = false } }: { poll: Poll }) {
+export function PollView({
+  poll: { options, expiresIn, multiple = false },
+}: {
+  poll: Pick<Poll, 'options'> & Partial<Poll>
+}) {
   return (
     <Stack gap={6} role="group" aria-label="Poll">
       {options.map((option, index) => (
@@ -54,9 +58,11 @@ export function PollView({ poll: { options, expiresIn, multiple = false } }: { p
           </Text>
         </Paper>
       ))}
-      <Text size="xs" c="dimmed">
-        {multiple ? 'Several can be chosen. ' : ''}Runs for {namePollTime(expiresIn)}.
-      </Text>
+      {expiresIn !== undefined && (
+        <Text size="xs" c="dimmed">
+          {multiple ? 'Several can be chosen. ' : ''}Runs for {namePollTime(expiresIn)}.
+        </Text>
+      )}
     </Stack>
   )
 }

@@ -129,21 +129,24 @@ function PostContent({ account, post: { text, media }, options, isFirst }: Omit<
   const { platform, profile } = account
   const look = LOOKS[platform]
   const isCaption = look.text === 'caption'
-  const { mastodon, bluesky, tumblr } = optionsFor(platform, options)
+  const { mastodon, bluesky, threads, instagram, tumblr } = optionsFor(platform, options)
+  const poll = mastodon?.poll ?? threads?.poll
   const isHidden = mastodon?.sensitive === true || bluesky?.labels !== undefined
   const pictures = (
     <HiddenMedia isHidden={isHidden && media.length > 0}>
       <Pictures media={media} aspect={look.aspect} count={look.shownMedia ?? SHOWN_MEDIA} />
     </HiddenMedia>
   )
-  const written = <PreviewText text={text} cutAfter={look.cutAfter} name={isCaption ? profile.handle : null} />
+  const written = instagram?.kind !== 'story' && (
+    <PreviewText text={text} cutAfter={look.cutAfter} name={isCaption ? profile.handle : null} />
+  )
   return (
     <ContentWarning text={mastodon?.spoilerText}>
       <Stack gap="sm">
         {isCaption ? pictures : written}
         {isCaption ? written : pictures}
         {look.hasCard && media.length === 0 && <LinkCard text={text} />}
-        {isFirst && mastodon?.poll && <PollView poll={mastodon.poll} />}
+        {isFirst && poll && <PollView poll={poll} />}
         {isFirst && bluesky?.quoteUrl && <Quote address={bluesky.quoteUrl} />}
         {tumblr && <TagsAndSource options={tumblr} />}
       </Stack>

@@ -1,4 +1,4 @@
-import { TagsInput, TextInput } from '@mantine/core'
+import { Switch, TagsInput, TextInput } from '@mantine/core'
 import type { Change, TumblrOptions } from './options.ts'
 import { useFieldError } from './report.ts'
 
@@ -10,7 +10,7 @@ interface TumblrFieldsProps {
   onChange: Change<TumblrOptions>
 }
 
-export function TumblrFields({ options: { tags = [], sourceUrl = '' }, onChange }: TumblrFieldsProps) {
+export function TumblrFields({ options: { tags = [], sourceUrl = '', state }, onChange }: TumblrFieldsProps) {
   return (
     <>
       <TagsInput
@@ -29,6 +29,11 @@ export function TumblrFields({ options: { tags = [], sourceUrl = '' }, onChange 
         value={sourceUrl}
         onChange={({ currentTarget }) => onChange({ sourceUrl: currentTarget.value })}
         error={useFieldError(`${PATH}.sourceUrl`)}
+      />
+      <Switch
+        label="Only members of the blog see the post"
+        checked={state === 'private'}
+        onChange={({ currentTarget }) => onChange({ state: currentTarget.checked ? 'private' : undefined })}
       />
     </>
   )
