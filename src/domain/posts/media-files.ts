@@ -43,6 +43,8 @@ export type KnownMediaItem = MediaItem & Partial<MediaFacts>
 
 export interface KnownContent {
   text: string
+  /** The text whose length counts, if it is another one (`toMeasuredText`). */
+  measuredText?: string
   mediaItems: readonly KnownMediaItem[]
 }
 

@@ -160,7 +160,7 @@ export function toKnownContent(
   { options }: Pick<Content, 'options'>,
   files: MediaFiles,
 ): KnownContent {
-  return withFacts({ text: toMeasuredText(platform, text, options), mediaItems }, files)
+  return { ...withFacts({ text, mediaItems }, files), measuredText: toMeasuredText(platform, text, options) }
 }
 
 /** Returns the media of a content, each with its path in the request. */
@@ -356,7 +356,7 @@ const UNIT_WORDS: Record<TextUnit, (limit: TextLimit) => string> = {
 
 export function checkText(
   platform: Platform,
-  { text, mediaItems }: KnownContent,
+  { text, measuredText = text, mediaItems }: KnownContent,
   rules: PostingRules,
   meter: TextMeter = createTextMeter(),
 ): Finding[] {
@@ -365,7 +365,7 @@ export function checkText(
     return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]
   }
   const tooLong = rules.text.flatMap((limit) => {
-    const { length, countedTo } = measureText(text, limit, meter)
+    const { length, countedTo } = measureText(measuredText, limit, meter)
     if (length <= limit.max) return []
     const counted = length < countedTo ? `${length}` : `${length} or more`
     return [

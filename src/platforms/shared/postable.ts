@@ -14,10 +14,10 @@ export function assertPostable(
   { kind, content, options }: Pick<OutgoingPost, 'kind' | 'content' | 'options'>,
   rules: PostingRules,
 ): void {
-  const text = toMeasuredText(platform, content.text, options)
+  const measuredText = toMeasuredText(platform, content.text, options)
   const [problem] = checkContent(
     platform,
-    { ...content, text },
+    { ...content, measuredText },
     toPartRules(kind, toKindRules(platform, rules, options)),
   )
   if (problem) throw new PlatformError('validation', problem.message, { certain: true })

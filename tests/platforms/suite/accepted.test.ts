@@ -57,6 +57,37 @@ const anyOptions = fc.record(
       },
       { requiredKeys: [] },
     ),
+    threads: fc.record(
+      {
+        replyControl: fc.constantFrom('everyone', 'following', 'mentioned', 'followers'),
+        topicTag: fc.constantFrom('Tea', 'two words', 'ä'.repeat(50)),
+        poll: fc.record({
+          options: fc.uniqueArray(fc.constantFrom('Yes', 'No', '👍🏽', 'x'.repeat(25), 'x'.repeat(26)), { maxLength: 5 }),
+        }),
+      },
+      { requiredKeys: [] },
+    ),
+    instagram: fc.record(
+      {
+        kind: fc.constantFrom('feed', 'reel', 'story'),
+        coverAt: fc.constantFrom(0, 1.5, 9),
+        collaborators: fc.subarray(['ann', 'bob.b', 'eve_']),
+        userTags: fc.array(
+          fc.record(
+            {
+              username: fc.constantFrom('ann', 'bob.b'),
+              mediaItem: fc.nat({ max: 3 }),
+              x: fc.constantFrom(0, 0.5, 1),
+              y: fc.constantFrom(0, 1),
+            },
+            { requiredKeys: ['username'] },
+          ),
+          { maxLength: 2 },
+        ),
+        shareToFeed: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    ),
     tumblr: fc.record(
       {
         tags: fc.array(fc.constantFrom('a', 'two words', 'täg')),

@@ -294,6 +294,14 @@ describe('accounts that the user chose', () => {
   })
 })
 
+it('a content warning does not replace the text of a post', () => {
+  const options = { mastodon: { spoilerText: 'Spoiler' } }
+  const segments = ['  ', 'Third'].map((text) => ({ text, mediaItems: [] }))
+  expect(check('mastodon', { segments, options }).errors).toMatchObject([
+    { path: 'content.segments.0.text', code: 'TEXT_REQUIRED' },
+  ])
+})
+
 it('a text is measured once, for however many accounts it is', () => {
   const counted = vi.spyOn(Intl.Segmenter.prototype, 'segment')
   const segments = ['Second', 'Third'].map((text) => ({ text, mediaItems: [] }))
