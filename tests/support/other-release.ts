@@ -26,7 +26,7 @@ export {
   background as routePaymentEvent,
   background as eraseAccount,
   background as replayDeadLetter,
-  background as takeBack,
+  background as changePublished,
   background as collectFollowers,
   background as deliverWebhooks,
   background as applyImport,

@@ -488,7 +488,7 @@ describe('the CSV files of spreadsheets', () => {
         'text,platforms,options,options_mastodon',
         `a,mastodon,${toCell({ mastodon: { poll } })},`,
         `b,mastodon,,${toCell({ mastodon: { visibilty: 'public' } })}`,
-        `c,mastodon,${toCell({ instagram: {} })},${toCell({ mastodon: { visibility: 'secret' } })}`,
+        `c,mastodon,${toCell({ facebook: {} })},${toCell({ mastodon: { visibility: 'secret' } })}`,
         '',
       ].join('\n'),
     )
