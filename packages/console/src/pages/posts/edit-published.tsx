@@ -6,6 +6,7 @@ import type { components } from '@postonce/sdk'
 import { client } from '../../session/session.ts'
 import { problemsByField, showDone } from '../../shared/errors.ts'
 import { FieldForm } from '../../shared/field-form.tsx'
+import { PLATFORM_LIMITS } from '../../shared/platform-limits.ts'
 import { PLATFORMS } from '../../shared/platforms.tsx'
 import { DeliveryNames, type Delivery } from '../../shared/post-actions.tsx'
 import { QueryView } from '../../shared/states.tsx'
@@ -33,16 +34,14 @@ interface EditProps {
   done: () => void
 }
 
-const useLimits = () => useQuery({ queryKey: ['limits'], queryFn: () => client.accounts.limits() })
-
-/** Whether a delivery can be edited, as far as the console knows. */
+/** Returns whether a delivery can be edited, as far as the console knows. */
 export function useCanEdit(post: Post, delivery: Delivery): boolean {
-  const { data } = useLimits()
+  const { data } = useQuery(PLATFORM_LIMITS)
   return data !== undefined && isPublished(delivery) && whyNot(post, delivery, data) === null
 }
 
 function EditPublished(props: EditProps) {
-  const limits = useLimits()
+  const limits = useQuery(PLATFORM_LIMITS)
   return <QueryView query={limits}>{(found) => <EditForm {...props} limits={found} />}</QueryView>
 }
 
