@@ -184,7 +184,7 @@ describe('a container', () => {
     [{ media_type: 'TEXT', text: '👍'.repeat(126) }, 100],
     [{ media_type: 'TEXT', text: [1, 2, 3, 4, 5, 6].map((n) => `https://a.example/${n}`).join(' ') }, 100],
     [{ media_type: 'TEXT', text: 'x', is_carousel_item: 'true' }, 100],
-    [{ media_type: 'TEXT', text: 'x', reply_control: 'nobody' }, 100],
+    [{ media_type: 'TEXT', text: 'x', reply_control: 'friends' }, 100],
     [{ media_type: 'TEXT', text: 'x', topic_tag: 'a & b' }, 100],
     [{ media_type: 'TEXT', text: 'x', topic_tag: 'a'.repeat(51) }, 100],
     [{ media_type: 'TEXT', text: 'x', poll_attachment: '{"option_a":"one"}' }, 100],

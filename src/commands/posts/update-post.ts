@@ -130,10 +130,10 @@ export async function updatePost(
   warnings.push(...(await findDelayWarnings(deps, planned, targets)))
   // The delivery checks what was prepared for an account that stays.
   void deps.discardPrepared(post, findAbandoned(before, post))
-  // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
   if (post.duplicateOf !== undefined) {
     await ignoreNotFound(deps.posts.transition({ _id: post.duplicateOf, userId }, replaceFailed(post)))
   }
+  // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
   for (const created of await buildCreatedNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }

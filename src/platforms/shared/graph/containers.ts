@@ -18,7 +18,7 @@ export interface ContainerStatus {
   problem?: string
 }
 
-/** What a container is made from. */
+/** The fields of a post from which a container is made. */
 export type ContainerContent = Pick<OutgoingPost, 'content' | 'options' | 'link' | 'replyTo'>
 
 /** The differences between platforms with containers. */

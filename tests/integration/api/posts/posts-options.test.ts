@@ -91,7 +91,7 @@ describe('the options of a post', () => {
     ['content.options.mastodon.poll.expiresIn', { mastodon: { poll: { options: ['a', 'b'] } } }],
     ['content.options.bluesky.languages', { bluesky: { languages: ['en', 'de', 'fr', 'es'] } }],
     ['content.options.threads.topicTag', { threads: { topicTag: 'A. Harbour' } }],
-    ['content.options.threads.replyControl', { threads: { replyControl: 'nobody' } }],
+    ['content.options.threads.replyControl', { threads: { replyControl: 'friends' } }],
     ['content.options.tumblr.tags.0', { tumblr: { tags: ['one,two'] } }],
     ['content.options.instagram.kind', { instagram: { kind: 'carousel' } }],
     ['content.options.instagram.collaborators', { instagram: { collaborators: ['a', 'b', 'c', 'd'] } }],

@@ -8,7 +8,7 @@ interface PollFieldsProps {
   options: string[]
   path: string
   onChange: (options: string[]) => void
-  /** What the platform offers beyond the options. */
+  /** Further elements for the platform, below the options. */
   children?: ReactNode
 }
 
