@@ -130,7 +130,12 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
     }
 
     function change(document: Stored, update: Filter, options: CommandOptions): number {
-      const changed = copy(document)
+      // Stored documents are never changed, so they can share what the update does not touch.
+      const changed = { ...document } as Stored
+      for (const path of Object.values(update).flatMap((expression) => Object.keys(expression as Filter))) {
+        const [field = ''] = path.split('.', 1)
+        if (changed[field] === document[field]) Object.assign(changed, { [field]: copy(document[field]) })
+      }
       const fields = Object.entries(copy(update)).flatMap(([name, expression]) => {
         const operator = UPDATES.get(name)
         if (!operator) throw new Error(`The database in memory does not know ${name}`)
@@ -156,7 +161,7 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
         run('find', () => {
           const found = select(filter, wanted)
           if (!wanted.sort && !wanted.projection) return found.slice(0, wanted.limit).map(copy)
-          const cursor = new AnyQuery({}).find<Stored>(found, wanted.projection ?? {})
+          const cursor = EVERYTHING.find<Stored>(found, wanted.projection ?? {})
           if (wanted.sort) cursor.sort(wanted.sort)
           if (wanted.limit !== undefined) cursor.limit(wanted.limit)
           return cursor.all().map(copy)
@@ -202,7 +207,7 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
         run('findAndModify', () => {
           const found = select(filter, options).slice(0, 1)
           removeAll(found, options)
-          const [shown] = new AnyQuery({}).find<Stored>(found, options.projection ?? {}).all()
+          const [shown] = EVERYTHING.find<Stored>(found, options.projection ?? {}).all()
           return shown ? copy(shown) : null
         }),
     }
@@ -241,6 +246,9 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
 
 /** A query copies its context, so that of all operators would cost more than the comparison. */
 const OPERATORS = Context.init({ query: queryOperators })
+
+/** Projects and sorts the documents that it is given. */
+const EVERYTHING = new AnyQuery({})
 
 const UPDATES = new Map(Object.entries<object>({ $inc, $pull, $push, $set })) as Map<string, typeof $set>
 
