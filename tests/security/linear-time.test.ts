@@ -91,7 +91,7 @@ const MODULES: {
           POSTING_RULES.tumblr,
         ),
     },
-    exempt: ['describeTooLargeFile', 'toMediaKind', 'findPixelProblem', 'prepareLeadMs', 'createTextMeter'],
+    exempt: ['describeTooLargeFile', 'toMediaKind', 'findPixelProblem', 'prepareLeadMs', 'createTextMeter', 'toKindRules'],
   },
   {
     file: 'src/domain/posts/mastodon-length.ts',
