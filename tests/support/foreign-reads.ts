@@ -94,7 +94,11 @@ export const FOREIGN_READS: Record<string, Record<string, Read>> = {
       readPages((pages) => pages.describe(url, { userId: 'x', signal: signal() })),
     'the image of a page': (url) => readPages((pages) => pages.readImage(url, { userId: 'x', signal: signal() })),
     'an image by its address': (url) =>
-      readPages((pages) => pages.fetchMedia(url, { userId: 'x', signal: signal(), kind: 'image' })),
+      readPages((pages) =>
+        pages.fetchMedia(url, { userId: 'x', signal: signal(), kind: 'image', timeoutMs: 30_000 }, ({ bytes }) =>
+          Array.fromAsync(bytes),
+        ),
+      ),
     async 'a receiver of webhooks'(url) {
       const http = createHttpClient({
         ...{ userAgent: USER_AGENT, connections: 1, maxResponseBytes: 1_024, readsExcerpts: true },

@@ -9,7 +9,7 @@ import {
 } from '../../domain/imports/imports.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
-import { MINUTE } from '../../domain/shared/times.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { ImportRow, RowResult } from '../../store/imports/imports.ts'
 import { createPost, findIdempotentResult } from '../posts/create-post.ts'
@@ -20,6 +20,8 @@ import type { CommandContext } from '../context.ts'
 const BATCH = 25
 /** The posts of one user that share a transaction, see `store-post.ts`. */
 const CONCURRENT = 5
+/** A batch begins no further rows after this time: rows may wait for the servers of their files. */
+const BATCH_MS = 30 * SECOND
 /** Longer than the longest time between two batches. */
 const LEASE_MS = 3 * MINUTE
 
@@ -54,6 +56,7 @@ interface Owner extends Pick<PostImport, 'source' | 'format'> {
 /** Creates posts until the allowance is used up or an error concerns more than its row. What was created is in the results. */
 async function createPosts(deps: CommandContext, owner: Owner, rows: readonly PlannedRow[]) {
   const results: RowResult[] = []
+  const startedAt = deps.clock.now().getTime()
   for (const some of splitIntoChunks(rows, CONCURRENT)) {
     const settled = await Promise.allSettled(some.map((row) => createRow(deps, owner, row)))
     const values = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -61,6 +64,7 @@ async function createPosts(deps: CommandContext, owner: Owner, rows: readonly Pl
     const failed = settled.find((one) => one.status === 'rejected')
     if (failed) return { results, failure: failed.reason as Error, isLimitReached: false }
     if (values.includes('limit-reached')) return { results, failure: null, isLimitReached: true }
+    if (deps.clock.now().getTime() - startedAt >= BATCH_MS) break
   }
   return { results, failure: null, isLimitReached: false }
 }

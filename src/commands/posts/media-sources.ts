@@ -8,9 +8,10 @@ import { reserveUpload } from '../media/upload-quota.ts'
 import type { CommandContext } from '../context.ts'
 import type { ContentInput, MediaItemInput, PostInput } from './post-input.ts'
 
-/** For all files of a post together. */
-const FETCH_TIMEOUT_MS = 10 * SECOND
-const STORE_TIMEOUT_MS = 10 * SECOND
+/** For all files of a post together. Clients and proxies commonly wait a minute for a response. */
+const FETCH_TIMEOUT_MS = 40 * SECOND
+/** How much later the last bytes may be stored. */
+const STORE_TIMEOUT_MS = 5 * SECOND
 /** The longest time that `storeSources` takes. */
 export const SOURCES_TIMEOUT_MS = FETCH_TIMEOUT_MS + STORE_TIMEOUT_MS
 const MAX_NAME_LENGTH = 255
@@ -67,19 +68,24 @@ async function storeSource(
   signal: AbortSignal,
 ): Promise<StoredSource> {
   await deps.limits.mediaAddress.take(userId)
-  const kind = toMediaKind(item.mimeType)
-  const { bytes, mimeType } = await deps.pages.fetchMedia(url, { userId, signal, kind })
-  if (!isMediaType(mimeType)) throw new Error(`${mimeType} is no type of uploads`)
-  const storageKey = mediaKey(userId, randomUUID(), mimeType)
-  const sizeBytes = bytes.length
-  await reserveUpload(deps, { _id: storageKey, userId, bytes: sizeBytes, maxBytes: sizeBytes, isSized: true })
-  await deps.storage
-    .put({ key: storageKey, body: bytes, contentType: mimeType }, { signal: AbortSignal.timeout(STORE_TIMEOUT_MS) })
-    .catch((cause: unknown) => {
+  const options = { userId, signal, kind: toMediaKind(item.mimeType), timeoutMs: FETCH_TIMEOUT_MS }
+  return deps.pages.fetchMedia(url, options, async ({ mimeType, sizeBytes, bytes }) => {
+    if (!isMediaType(mimeType)) throw new Error(`${mimeType} is no type of uploads`)
+    const storageKey = mediaKey(userId, randomUUID(), mimeType)
+    await reserveUpload(deps, { _id: storageKey, userId, bytes: sizeBytes, maxBytes: sizeBytes, isSized: true })
+    try {
+      await deps.storage.putArriving(
+        { key: storageKey, body: bytes, sizeBytes, contentType: mimeType },
+        SOURCES_TIMEOUT_MS,
+      )
+    } catch (cause) {
+      await deps.uploads.remove(storageKey)
+      if (cause instanceof PageUnavailableError || signal.aborted) throw cause
       const message = 'Object storage does not respond. Try again in a moment.'
       throw new ServiceError('SERVICE_UNAVAILABLE', message, { cause, retryAfterSeconds: 2 })
-    })
-  return { storageKey, mimeType, sizeBytes, originalFilename: toFileName(url, storageKey) }
+    }
+    return { storageKey, mimeType, sizeBytes, originalFilename: toFileName(url, storageKey) }
+  })
 }
 
 function toProblem(error: unknown, { path }: Source, signal: AbortSignal): Problem {

@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream'
 import { PageUnavailableError } from '../../domain/posts/link.ts'
 import { MAX_UPLOAD_BYTES, MEDIA_TYPES, toMediaKind, type MediaKind } from '../../domain/posts/posting-rules.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { createFairLimit, QueueFull } from '../../flow/fair-limit.ts'
-import { detectType, normalizeType } from '../storage/stored-files.ts'
+import { detectType, normalizeType, SNIFF_BYTES } from '../storage/stored-files.ts'
 import { readPageHead, toImageUrl } from './page-head.ts'
 import { createPublicFiles, type PagesHttp, type PublicFile } from './public-files.ts'
 
@@ -10,6 +11,14 @@ interface PagesOptions {
   http: PagesHttp
   /** Returns whether users may name an address of this origin. Every connection checks the address as well. */
   isAllowedOrigin(origin: string): boolean
+}
+
+/** A file while it arrives. */
+export interface ArrivingFile {
+  mimeType: string
+  sizeBytes: number
+  /** Throws `PageUnavailableError`, also where the size differs from the announced one. */
+  bytes: AsyncIterable<Uint8Array>
 }
 
 interface ReadOptions {
@@ -26,8 +35,11 @@ const MAX_RUNNING_PER_USER = 2
 const MAX_WAITING_PER_USER = 20
 
 /** Larger videos take longer than a request may. */
-const MAX_MEDIA_BYTES: Record<MediaKind, number> = { image: MAX_UPLOAD_BYTES.image, video: 20_000_000 }
-/** The files are in memory. */
+const MAX_MEDIA_BYTES: Record<MediaKind, number> = { image: MAX_UPLOAD_BYTES.image, video: 100_000_000 }
+/** A file whose server does not announce its length is in memory. */
+const MAX_UNANNOUNCED_BYTES = 10_000_000
+/** A server that sends nothing for so long is asked once more for the rest. */
+const MAX_SILENCE_MS = 10 * SECOND
 const MAX_FILES = 6
 const MAX_FILES_PER_USER = 3
 
@@ -94,20 +106,23 @@ export function createPages({ http, isAllowedOrigin }: PagesOptions) {
       }),
 
     /**
-     * Returns an image or video with its type, at most 10 MB or 20 MB.
+     * Hands an image of at most 10 MB, or a video of at most 100 MB, to `store` while it arrives, and returns what that returns.
      * @param options.kind the kind that the file must have
-     * @throws PageUnavailableError, and the reason of `signal`
+     * @param options.timeoutMs for the whole file
+     * @throws PageUnavailableError, the reason of `signal`, and the errors of `store`
      */
-    fetchMedia: (address: string, { userId, signal, kind }: ReadOptions & { kind: MediaKind }) => {
-      const fetch = async () => {
-        const step = kind === 'video' ? '. Larger ones must be uploaded' : ''
-        const bytes = await readWhole(await open(address, { accept: `${kind}/*`, signal }), MAX_MEDIA_BYTES[kind], step)
-        const mimeType = normalizeType((await detectType(bytes)) ?? '')
-        if (toMediaKind(mimeType) !== kind || !MEDIA_TYPES[kind].includes(mimeType)) {
-          throw new PageUnavailableError(`is no ${kind} in ${MEDIA_TYPES[kind].join(' or ')}`)
-        }
-        return { bytes, mimeType }
-      }
+    fetchMedia: <T>(
+      address: string,
+      { userId, signal, kind, timeoutMs }: ReadOptions & { kind: MediaKind; timeoutMs: number },
+      store: (file: ArrivingFile) => Promise<T>,
+    ): Promise<T> => {
+      const fetch = async () =>
+        store(
+          await toArriving(
+            await open(address, { accept: `${kind}/*`, signal, timeoutMs, silenceMs: MAX_SILENCE_MS }),
+            kind,
+          ),
+        )
       return limitFiles(userId, fetch, { signal }).catch((error: unknown) => {
         signal.throwIfAborted()
         throw toUnavailable(error)
@@ -128,23 +143,78 @@ function tooBusy(cause: unknown): PageUnavailableError {
   return new PageUnavailableError('was not read, because many others are being read', { cause })
 }
 
+/** Reads the beginning of a file, which shows its type, and all of it where the server does not announce its length. */
+async function toArriving(file: PublicFile, kind: MediaKind): Promise<ArrivingFile> {
+  const step = kind === 'video' ? '. Upload it instead' : ''
+  const { announcedBytes } = file
+  if (announcedBytes === undefined) {
+    const bytes = await readWhole(file, MAX_UNANNOUNCED_BYTES, step)
+    return { mimeType: await readType(bytes, kind), sizeBytes: bytes.length, bytes: Readable.from([bytes]) }
+  }
+  refuseUnless(announcedBytes <= MAX_MEDIA_BYTES[kind], file, toTooLarge(MAX_MEDIA_BYTES[kind], step))
+  const pieces = file.pieces[Symbol.asyncIterator]()
+  const head: Uint8Array[] = []
+  let bytes = 0
+  try {
+    while (bytes < Math.min(SNIFF_BYTES, announcedBytes)) {
+      const { value, done } = await pieces.next()
+      if (done) break
+      head.push(value)
+      bytes += value.length
+    }
+    const mimeType = await readType(Buffer.concat(head), kind)
+    return { mimeType, sizeBytes: announcedBytes, bytes: readExactly(head, pieces, announcedBytes) }
+  } catch (error) {
+    await pieces.return?.()
+    throw error
+  }
+}
+
+/** @throws PageUnavailableError when the file is of another kind, or of a type that is not published */
+async function readType(head: Uint8Array, kind: MediaKind): Promise<string> {
+  const mimeType = normalizeType((await detectType(head)) ?? '')
+  if (toMediaKind(mimeType) === kind && MEDIA_TYPES[kind].includes(mimeType)) return mimeType
+  throw new PageUnavailableError(`is no ${kind} in ${MEDIA_TYPES[kind].join(' or ')}`)
+}
+
+async function* readExactly(
+  head: Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+  announcedBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  try {
+    for (;;) {
+      const piece = head.shift() ?? (await rest.next()).value
+      if (piece === undefined) break
+      bytes += piece.length
+      if (bytes > announcedBytes) break
+      yield piece
+    }
+    if (bytes !== announcedBytes) throw new PageUnavailableError('has another size than its server announced')
+  } finally {
+    await rest.return?.()
+  }
+}
+
 /**
  * Returns all bytes of a file.
  * @param step what a message about a larger file says besides
  * @throws PageUnavailableError when there are more than `maxBytes`
  */
 async function readWhole(file: PublicFile, maxBytes: number, step = ''): Promise<Uint8Array> {
-  const tooLarge = `is larger than ${maxBytes / 1_000_000} MB${step}`
-  refuseUnless((file.announcedBytes ?? 0) <= maxBytes, file, tooLarge)
+  refuseUnless((file.announcedBytes ?? 0) <= maxBytes, file, toTooLarge(maxBytes, step))
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of file.pieces) {
     bytes += piece.length
-    if (bytes > maxBytes) throw new PageUnavailableError(tooLarge)
+    if (bytes > maxBytes) throw new PageUnavailableError(toTooLarge(maxBytes, step))
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }
+
+const toTooLarge = (maxBytes: number, step: string) => `is larger than ${maxBytes / 1_000_000} MB${step}`
 
 function refuseUnless(isAccepted: boolean, file: PublicFile, problem: string): void {
   if (isAccepted) return

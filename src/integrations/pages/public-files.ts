@@ -11,7 +11,14 @@ interface OpenResponse {
 /** The HTTP client for addresses that users name. */
 export interface PagesHttp {
   /** @throws an error whose message completes a sentence about the server, as the body does */
-  open(call: { method: 'GET'; url: URL; headers: Record<string, string>; signal: AbortSignal }): Promise<OpenResponse>
+  open(call: {
+    method: 'GET'
+    url: URL
+    headers: Record<string, string>
+    signal: AbortSignal
+    timeoutMs?: number
+    silenceMs?: number
+  }): Promise<OpenResponse>
   close(): Promise<void>
 }
 
@@ -26,7 +33,7 @@ export interface PublicFile {
   /** The address after redirects. */
   url: URL
   contentType: string
-  /** Throws `PageUnavailableError`. Leaving the loop over it ends the response. */
+  /** Goes on after a broken connection where the server sends ranges. Throws `PageUnavailableError`. Leaving the loop over it ends the response. */
   pieces: AsyncIterable<Uint8Array>
   discard(): void
   /** The length that the server announces, bytes. */
@@ -35,6 +42,17 @@ export interface PublicFile {
 
 const MAX_REDIRECTS = 5
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308]
+const PARTIAL_CONTENT = 206
+/** How often a file is resumed, each time after further bytes. */
+const MAX_RESUMPTIONS = 10
+
+interface OpenOptions {
+  accept: string
+  signal: AbortSignal
+  /** For each response, and for its silences, milliseconds; without them the defaults of the client. */
+  timeoutMs?: number
+  silenceMs?: number
+}
 
 /** Opens files of the public web. Each redirect is checked as the address itself is, and every connection once more. */
 export function createPublicFiles({ http, isAllowedOrigin }: PublicFilesDeps) {
@@ -48,15 +66,14 @@ export function createPublicFiles({ http, isAllowedOrigin }: PublicFilesDeps) {
   }
 
   /** @throws PageUnavailableError when there is no file at the address that this service reads */
-  return async function open(
-    address: string,
-    { accept, signal }: { accept: string; signal: AbortSignal },
-  ): Promise<PublicFile> {
+  return async function open(address: string, { accept, ...options }: OpenOptions): Promise<PublicFile> {
     let url = toAllowedUrl(address)
+    const get = (headers: Record<string, string> = {}) =>
+      http.open({ method: 'GET', url, headers: { accept, ...headers }, ...options })
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      const response = await http.open({ method: 'GET', url, headers: { accept }, signal }).catch(rethrow)
+      const response = await get().catch(rethrow)
       const location = REDIRECT_STATUSES.includes(response.status) ? response.header('location') : undefined
-      if (location === undefined) return toFile(url, response)
+      if (location === undefined) return toFile(url, response, get)
       response.discard()
       url = toAllowedUrl(location, url)
     }
@@ -64,7 +81,10 @@ export function createPublicFiles({ http, isAllowedOrigin }: PublicFilesDeps) {
   }
 }
 
-function toFile(url: URL, { status, header, body, discard }: OpenResponse): PublicFile {
+type Get = (headers: Record<string, string>) => Promise<OpenResponse>
+
+function toFile(url: URL, response: OpenResponse, get: Get): PublicFile {
+  const { status, header, discard } = response
   const problem = findProblem(status, header('content-encoding') ?? 'identity')
   if (problem !== null) {
     discard()
@@ -74,7 +94,7 @@ function toFile(url: URL, { status, header, body, discard }: OpenResponse): Publ
   return {
     url,
     contentType: header('content-type') ?? '',
-    pieces: readPieces(body),
+    pieces: readPieces(response, get),
     discard,
     announcedBytes: length === undefined ? undefined : Number(length),
   }
@@ -85,12 +105,34 @@ function findProblem(status: number, encoding: string): string | null {
   return encoding === 'identity' ? null : 'sent an unreadable response'
 }
 
-async function* readPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body
-  } catch (error) {
-    rethrow(error)
+async function* readPieces(response: OpenResponse, get: Get): AsyncGenerator<Uint8Array> {
+  let { body } = response
+  let received = 0
+  for (let resumedAt = 0, resumptions = 0; ; resumptions++) {
+    try {
+      for await (const piece of body) {
+        received += piece.length
+        yield piece
+      }
+      return
+    } catch (error) {
+      const hasAdvanced = received > resumedAt && resumptions < MAX_RESUMPTIONS
+      body = (hasAdvanced && (await resume(response, received, get).catch(() => null))) || rethrow(error)
+      resumedAt = received
+    }
   }
+}
+
+/** Returns the rest of a file from an offset on; null where the server does not send the rest of the same version (RFC 9110 section 14). */
+async function resume({ header }: OpenResponse, offset: number, get: Get): Promise<AsyncIterable<Uint8Array> | null> {
+  const tag = header('etag')
+  // Weak tags and times do not prove that the bytes are the same.
+  if (tag === undefined || tag.startsWith('W/')) return null
+  const rest = await get({ range: `bytes=${offset}-`, 'if-range': tag })
+  const isRest = rest.status === PARTIAL_CONTENT && rest.header('content-range')?.startsWith(`bytes ${offset}-`)
+  if (isRest && findProblem(rest.status, rest.header('content-encoding') ?? 'identity') === null) return rest.body
+  rest.discard()
+  return null
 }
 
 function rethrow(error: unknown): never {

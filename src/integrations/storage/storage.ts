@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import {
   CreateBucketCommand,
   CopyObjectCommand,
@@ -56,6 +57,12 @@ export interface NewObject {
   key: string
   body: Uint8Array
   contentType: string
+}
+
+export interface ArrivingObject extends Omit<NewObject, 'body'> {
+  body: AsyncIterable<Uint8Array>
+  /** The exact size of the whole. */
+  sizeBytes: number
 }
 
 export interface ListedObject {
@@ -225,6 +232,29 @@ export function createObjectStorage(options: ObjectStorageOptions) {
         new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }),
         toHttpOptions(signal),
       )
+    },
+
+    /**
+     * Stores an object while its bytes arrive. They are sent once, so a failure is not repeated.
+     * @param timeoutMs for the whole object
+     * @throws the error of `body`, which leaves nothing behind
+     */
+    async putArriving({ key, body, sizeBytes, contentType }: ArrivingObject, timeoutMs: number): Promise<void> {
+      const stream = Readable.from(body, { objectMode: false })
+      const broken = new AbortController()
+      stream.on('error', (error) => broken.abort(error))
+      const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), broken.signal])
+      const command = new PutObjectCommand({
+        ...{ Bucket: bucket, Key: key, Body: stream, ContentLength: sizeBytes, ContentType: contentType },
+      })
+      try {
+        await client.send(command, { ...toHttpOptions(signal), requestTimeout: timeoutMs })
+      } catch (error) {
+        broken.signal.throwIfAborted()
+        throw error
+      } finally {
+        stream.destroy()
+      }
     },
 
     /** Returns when an object was last stored; null when it does not exist. */

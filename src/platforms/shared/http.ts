@@ -35,6 +35,8 @@ export interface HttpRequest {
   signal: AbortSignal
   /** For the whole call, including the wait for a connection and reading the response. */
   timeoutMs?: number
+  /** How long the server may send nothing, milliseconds; without it until the end of the call. */
+  silenceMs?: number
   /** The platform's id of the account, in calls that publish a post. It is not sent. */
   publisher?: string
   /** The user whose share of a shared quota the call uses; undefined: that of no user. It is not sent. */
@@ -107,6 +109,7 @@ export function createHttpClient(options: HttpClientOptions) {
         // A compressed response could expand without limit; platform responses are small.
         headers: { ...call.headers, 'user-agent': options.userAgent, 'accept-encoding': 'identity' },
         body: (call.body as Dispatcher.DispatchOptions['body']) ?? null,
+        ...(call.silenceMs !== undefined && { headersTimeout: call.silenceMs, bodyTimeout: call.silenceMs }),
         signal,
       })
       // undici checks the signal of a queued request only when its turn comes.
@@ -254,6 +257,8 @@ function isUnreadable(error: unknown): boolean {
 
 const toCode = (error: unknown): string => (error as { code?: string }).code ?? ''
 
+const SILENCE = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
+
 function describeFailure(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) {
     return (signal.reason as Error | undefined)?.name === 'TimeoutError'
@@ -261,7 +266,7 @@ function describeFailure(error: unknown, signal: AbortSignal): string {
       : 'did not answer before the attempt ended'
   }
   const code = toCode(error)
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'did not answer in time'
+  if (SILENCE.includes(code)) return 'did not answer in time'
   if (isUnreadable(error)) return 'sent an unreadable response'
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') return 'closed the connection'
   return 'could not be reached'

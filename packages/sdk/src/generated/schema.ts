@@ -3636,7 +3636,7 @@ export interface components {
        */
       altText?: string
       /**
-       * @description The address of a public file, in place of `storageKey`. It is fetched and stored when the post is stored: an image up to 10 MB, a video up to 20 MB. Upload larger videos.
+       * @description The address of a public file, in place of `storageKey`. It is fetched and stored when the post is stored: an image up to 10 MB, a video up to 100 MB. Upload larger videos.
        * @example https://example.com/picture.jpg
        */
       sourceUrl?: string

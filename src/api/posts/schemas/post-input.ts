@@ -23,7 +23,7 @@ const MediaItemInput = Type.Object(
       Type.String({
         ...{ minLength: 1, maxLength: LONGEST_LINK, examples: ['https://example.com/picture.jpg'] },
         description:
-          'The address of a public file, in place of `storageKey`. It is fetched and stored when the post is stored: an image up to 10 MB, a video up to 20 MB. Upload larger videos.',
+          'The address of a public file, in place of `storageKey`. It is fetched and stored when the post is stored: an image up to 10 MB, a video up to 100 MB. Upload larger videos.',
       }),
     ),
   },

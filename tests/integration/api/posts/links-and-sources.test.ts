@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -147,7 +147,41 @@ describe('the preview of a link', () => {
   })
 })
 
+/** Sends an image up to an offset and cuts the connection, and from then on what the client asks for, if it is the same version. */
+function sendUntil(offset: number, { etag, file = png }: { etag: string; file?: Buffer }) {
+  return (response: ServerResponse) => {
+    const { range = '', 'if-range': version } = response.req.headers
+    const start = version === etag ? Number(/^bytes=(\d+)-$/.exec(range)?.[1]) : 0
+    const total = file.length
+    const ofRange = { 'content-range': `bytes ${start}-${total - 1}/${total}` }
+    response.writeHead(start > 0 ? 206 : 200, { etag, 'content-length': total - start, ...(start > 0 && ofRange) })
+    if (start > 0) response.end(file.subarray(start))
+    else response.write(file.subarray(0, offset), () => response.destroy())
+  }
+}
+
+/** An MP4 file of this size, with bytes that no player needs. */
+function filmOf(sizeBytes: number): Buffer {
+  const whole = Buffer.alloc(sizeBytes, 7)
+  const used = film().copy(whole)
+  whole.writeUInt32BE(sizeBytes - used, used)
+  whole.write('free', used + 4, 'latin1')
+  return whole
+}
+
 describe('media by address', () => {
+  it('a video of 100 MB whose connection breaks is resumed, and stored as it is', async () => {
+    const whole = filmOf(100_000_000)
+    answers.set('/large.mp4', sendUntil(60_000_000, { etag: '"1"', file: whole }))
+    const post = await create(draft({ mediaItems: [byAddress('/large.mp4', { mimeType: 'video/mp4' })] }))
+    const [{ storageKey, sizeBytes, mimeType }] = post.content.mediaItems
+    expect([requests, sizeBytes, mimeType]).toEqual([['/large.mp4', '/large.mp4'], whole.length, 'video/mp4'])
+    const { stream } = (await world.context.storage.open(storageKey))!
+    const hash = createHash('sha256')
+    for await (const piece of stream) hash.update(piece)
+    expect(hash.digest('hex')).toBe(createHash('sha256').update(whole).digest('hex'))
+  })
+
   it('an image is fetched once and stored like an upload, wherever a post names it', async () => {
     const item = byAddress('/a.png', { altText: 'teal' })
     const post = await create({
@@ -241,10 +275,34 @@ describe('media by address', () => {
     ['is a page', (response) => response.end('<title>T</title>'), 'image/png', /is no image in image\/jpeg/],
     ['is of another kind', (response) => response.end(png), 'video/mp4', /is no video in video\/mp4/],
     [
-      'is a video above 20 MB',
-      (response) => response.writeHead(200, { 'content-length': '20000001' }).write('x'),
+      'is a video above 100 MB',
+      (response) => response.writeHead(200, { 'content-length': '100000001' }).write('x'),
       'video/mp4',
-      /is larger than 20 MB. Larger ones must be uploaded/,
+      /is larger than 100 MB. Upload it instead/,
+    ],
+    [
+      'is a video above 10 MB without a length',
+      (response) => {
+        response.write(film())
+        response.end(Buffer.alloc(10_000_000))
+      },
+      'video/mp4',
+      /is larger than 10 MB. Upload it instead/,
+    ],
+    [
+      'ends early',
+      (response) => {
+        response.writeHead(200, { 'content-length': png.length }).write(png.subarray(0, -9))
+        setImmediate(() => response.destroy())
+      },
+      'image/png',
+      /closed the connection/,
+    ],
+    [
+      'changes while it is read',
+      (response) => sendUntil(png.length - 9, { etag: `"${requests.length}"` })(response),
+      'image/png',
+      /closed the connection/,
     ],
     [
       'is an image above 10 MB without a length',
