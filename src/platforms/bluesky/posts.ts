@@ -14,11 +14,12 @@ import type {
   SearchOptions,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { ignoreBody } from '../shared/calls.ts'
+import { toUnreadableError } from '../shared/calls.ts'
 import { listSince } from '../shared/list-since.ts'
 import { warmUpImages } from '../shared/image-files.ts'
 import { searchRestored } from '../shared/restored-search.ts'
 import {
+  readDeletedRecord,
   readResolvedHandle,
   readStoredRecord,
   readStoredRecords,
@@ -360,7 +361,7 @@ export function createPosts({ xrpc, services, images, video, cards, appUrl, publ
     return isComplete ? found : null
   }
 
-  /** Deleting a record that does not exist succeeds. */
+  /** Deleting a record that does not exist succeeds, too, and says less: then the record is looked up. */
   async function remove(uri: string, account: Credentials, { signal }: CallOptions): Promise<void> {
     const rkey = uri.split('/').at(-1)!
     const call = {
@@ -368,7 +369,9 @@ export function createPosts({ xrpc, services, images, video, cards, appUrl, publ
       nsid: 'com.atproto.repo.deleteRecord',
       input: { repo: account.accountId, collection: POST_COLLECTION, rkey },
     }
-    await xrpc.procedure(call, ignoreBody, { ...asAccount(account), signal })
+    const { commit } = await xrpc.procedure(call, readDeletedRecord, { ...asAccount(account), signal })
+    if (commit || !(await loadReference({ repo: account.accountId, rkey }, account, { signal }))) return
+    throw toUnreadableError('Bluesky')
   }
 
   /** A URL with the DID stays valid when the account changes its handle. */

@@ -108,6 +108,10 @@ function readWrappedOrBare<T>(
 const WrittenRecord = Type.Object({ uri: Type.String({ pattern: '^at://' }), cid: Type.String() })
 export const readWrittenRecord = responseReader(WrittenRecord)
 
+/** https://docs.bsky.app/docs/api/com-atproto-repo-delete-record; without a commit where nothing was deleted, and from older servers. */
+const DeletedRecord = Type.Object({ commit: Type.Optional(Type.Object({ cid: Type.String(), rev: Type.String() })) })
+export const readDeletedRecord = responseReader(DeletedRecord)
+
 /** https://docs.bsky.app/docs/api/com-atproto-repo-get-record */
 const StoredRecord = Type.Object({
   uri: Type.String({ pattern: '^at://' }),

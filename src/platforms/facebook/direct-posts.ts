@@ -3,7 +3,7 @@ import type { CallOptions, Checkpoints, Credentials, DeliveryCheckpoints, Outgoi
 import { PlatformError } from '../errors.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { isMissing, isRefusedAs } from '../shared/graph/errors.ts'
-import { readCreatedId } from '../shared/graph/responses.ts'
+import { readId } from '../shared/graph/responses.ts'
 import { toUnprovenError } from '../shared/refusals.ts'
 import { leaveOutLink } from './checkpoints.ts'
 import { LINK_REFUSED, PHOTO_GONE, PHOTO_USED, REPEATED } from './errors.ts'
@@ -79,7 +79,7 @@ export function createDirectPosts({ api }: { api: GraphApi }) {
   ): Promise<FoundPost> {
     const path = `/${encodeURIComponent(account.accountId)}/videos`
     const call = { token: account.accessToken, signal, timeoutMs }
-    const { id } = await api.post(path, toVideoFields(post, delivery), readCreatedId, call)
+    const { id } = await api.post(path, toVideoFields(post, delivery), readId, call)
     // Without its id, the video is found by its text.
     await delivery.save(VIDEO_ID, id).catch(() => undefined)
     const options = { signal, timeoutMs: READ_BACK_TIMEOUT_MS }

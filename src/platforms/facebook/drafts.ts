@@ -4,7 +4,7 @@ import { PlatformError } from '../errors.ts'
 import { toUnreadableError } from '../shared/calls.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { isErrorClass, isRefusedAs } from '../shared/graph/errors.ts'
-import { readCreatedId } from '../shared/graph/responses.ts'
+import { readId } from '../shared/graph/responses.ts'
 import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
 import { saveDraft } from '../shared/save-draft.ts'
 import {
@@ -19,7 +19,8 @@ import {
 import { LINK_REFUSED, PHOTO_GONE, PHOTO_USED } from './errors.ts'
 import { toFeedFields, toVideoFields } from './fields.ts'
 import { forgetPhotos, isVideo, LIFE_MS, type createFiles } from './files.ts'
-import { readDraft, readPublished, readSuccess } from './responses.ts'
+import { readSuccess } from '../shared/graph/responses.ts'
+import { readDraft, readPublished } from './responses.ts'
 import { fetchVideo, toVideoError } from './videos.ts'
 
 interface DraftDeps {
@@ -106,7 +107,7 @@ export function createDrafts({ api, uploads, files, videoTimeoutMs, processingWa
   async function createVideo({ post, account, checkpoints, options: { signal } }: Preparation): Promise<Draft> {
     const fields = { ...toVideoFields(post, checkpoints), ...UNPUBLISHED }
     const call = { token: account.accessToken, signal, timeoutMs: videoTimeoutMs }
-    const { id } = await uploads.post(`${toPath(account.accountId)}/videos`, fields, readCreatedId, call)
+    const { id } = await uploads.post(`${toPath(account.accountId)}/videos`, fields, readId, call)
     return { id, createdAt: Date.now(), field: 'published', isReady: false }
   }
 

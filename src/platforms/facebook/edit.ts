@@ -1,6 +1,7 @@
 import type { CallOptions, Credentials, OutgoingPost } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { readMessage, readSuccess } from './responses.ts'
+import { readSuccess } from '../shared/graph/responses.ts'
+import { readMessage } from './responses.ts'
 
 interface EditDeps {
   api: GraphApi

@@ -3,7 +3,7 @@ import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posti
 import { HOUR, MINUTE } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { readCreatedId } from '../shared/graph/responses.ts'
+import { readId } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import type { PulledMedia } from '../shared/pulled-media.ts'
 
@@ -58,7 +58,7 @@ export function createFiles({ api, media }: FileDeps) {
     const altText = fitAltText(item, POSTING_RULES.facebook)
     const photo = { url, published: 'false', alt_text_custom: altText === '' ? undefined : altText }
     const call = { token: accessToken, signal, timeoutMs: UPLOAD_TIMEOUT_MS }
-    return (await api.post(`/${encodeURIComponent(accountId)}/photos`, photo, readCreatedId, call)).id
+    return (await api.post(`/${encodeURIComponent(accountId)}/photos`, photo, readId, call)).id
   }
 
   return { prepare }

@@ -57,9 +57,6 @@ export const readDraft = responseReader(
 
 export const readMessage = responseReader(Type.Object({ id: text, message: Type.Optional(Type.String()) }))
 
-/** https://developers.facebook.com/docs/graph-api/reference/page-post/#updating */
-export const readSuccess = responseReader(Type.Object({ success: Type.Literal(true) }))
-
 const VideoProblem = Type.Object({ code: Type.Optional(Type.Number()), message: Type.Optional(Type.String()) })
 const Phase = Type.Optional(
   Type.Object({

@@ -67,8 +67,8 @@ export function createApi(http: HttpClient, baseUrl: string) {
       return send({ method: 'PUT', url: new URL(`${base}${path}`), headers, body }, read, options)
     },
 
-    async delete(path: string, options: ApiOptions): Promise<void> {
-      await send({ method: 'DELETE', url: new URL(`${base}${path}`) }, ignoreBody, options)
+    delete<T>(path: string, read: (text: string) => T | null, options: ApiOptions) {
+      return send({ method: 'DELETE', url: new URL(`${base}${path}`) }, read, options)
     },
   }
 }

@@ -13,7 +13,7 @@ import type {
 import { PlatformError, PublicationQuotaReached } from '../errors.ts'
 import { toJsonBody } from '../shared/calls.ts'
 import { assertPostable } from '../shared/postable.ts'
-import { readStatus, type Status } from './responses.ts'
+import { readCountedStatus, readStatus, type Status } from './responses.ts'
 import type { Api } from './api.ts'
 import type { ApplicationName } from './application-name.ts'
 import { isRefusedAs, isRefusedWith, toParentGoneError, toUnprovenError } from '../shared/refusals.ts'
@@ -130,7 +130,7 @@ export function createPosts(deps: PostDeps) {
 
   async function remove(id: string, { accessToken: token }: Credentials, { signal }: CallOptions): Promise<void> {
     try {
-      await api.delete(`/api/v1/statuses/${encodeURIComponent(id)}`, { token, signal })
+      await api.delete(`/api/v1/statuses/${encodeURIComponent(id)}`, readCountedStatus, { token, signal })
     } catch (error) {
       if (!isRefusedAs(error, 'missing')) throw error
     }

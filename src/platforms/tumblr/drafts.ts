@@ -4,13 +4,13 @@ import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posti
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { ignoreBody, toJsonBody } from '../shared/calls.ts'
+import { toJsonBody } from '../shared/calls.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createMultipartBody, createTextPart } from '../shared/multipart.ts'
 import { assertPostable } from '../shared/postable.ts'
 import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
 import { saveDraft } from '../shared/save-draft.ts'
-import { readCreated, readPost } from './responses.ts'
+import { readCreated, readMeta, readPost } from './responses.ts'
 import { toTokenPair } from './accounts.ts'
 import { toBlogPath, type Api } from './api.ts'
 import {
@@ -109,7 +109,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
   /** Deletes a draft or a published post. Succeeds when it is gone. */
   async function deletePost(id: string, account: Credentials, { signal }: CallOptions): Promise<void> {
     const call = { method: 'POST', path: toBlogPath(account, 'post/delete'), fields: { id } } as const
-    await api.send(call, ignoreBody, { token: toTokenPair(account), signal }).catch((error: unknown) => {
+    await api.send(call, readMeta, { token: toTokenPair(account), signal }).catch((error: unknown) => {
       if (!isRefusedAs(error, 'missing')) throw error
     })
   }

@@ -1,12 +1,11 @@
 import { NO_COUNTS, type PostCounts } from '../../domain/analytics/analytics.ts'
 import type { CallOptions, Credentials, PostMetrics } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { ignoreBody } from '../shared/calls.ts'
 import { parseCount, hasAnyCount } from '../shared/counts.ts'
 import { mapInGroups } from '../shared/map-in-groups.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
 import { toTokenPair } from './accounts.ts'
-import { readBlogInfo, readNotedPosts, readNotes, type NotedPost, type Notes } from './responses.ts'
+import { readBlogInfo, readMeta, readNotedPosts, readNotes, type NotedPost, type Notes } from './responses.ts'
 import { toBlogPath, type Api } from './api.ts'
 
 /** The number of posts in one listing. */
@@ -41,7 +40,7 @@ export function createMetrics(api: Api): PostMetrics {
       const post = shown.find((one) => one.id_string === id) ?? (await findPost(id, account, options))
       const counts = post && (await fetchCounts(post, account, options))
       if (counts && hasAnyCount(counts)) found.set(id, counts)
-      if (!post && !(await isPresent(`posts/${encodeURIComponent(id)}`, ignoreBody, account, options))) gone.push(id)
+      if (!post && !(await isPresent(`posts/${encodeURIComponent(id)}`, readMeta, account, options))) gone.push(id)
     })
     // If the blog itself is missing, every post seems missing.
     const isGone = gone.length > 0 && (await isPresent('info', readBlogInfo, account, options))

@@ -40,11 +40,22 @@ const OPERATIONS: Record<string, (subject: Subject) => Promise<() => Promise<unk
     await adapter.prepare(post, account, delivery, options())
     return () => adapter.discard?.(delivery, account, options())
   },
+  async remove({ adapter, post, account }) {
+    const id = await publish({ adapter, post, account })
+    return () => adapter.remove?.(id, account, options()).then(() => 'removed')
+  },
+  async planEdit({ adapter, post, account }) {
+    const id = await publish({ adapter, post, account })
+    return () => adapter.planEdit?.(id, withText(post, 'Another text'), account, options()).then(String)
+  },
+  async edit({ adapter, post, account }) {
+    const id = await publish({ adapter, post, account })
+    const edit = await adapter.planEdit?.(id, withText(post, 'Another text'), account, options())
+    return () => edit?.().then(() => 'edited')
+  },
   async metrics({ adapter, post, account }) {
-    const delivery = newDelivery()
-    await adapter.prepare(post, account, delivery, options())
-    const { platformPostId } = await adapter.publish(post, account, delivery, options())
-    return () => adapter.metrics?.read([platformPostId], account, options())
+    const id = await publish({ adapter, post, account })
+    return () => adapter.metrics?.read([id], account, options())
   },
   async followers({ adapter, account }) {
     return () => adapter.followers?.(account, options())
@@ -59,6 +70,15 @@ const OPERATIONS: Record<string, (subject: Subject) => Promise<() => Promise<unk
     return () => adapter.revoke?.(account, options())
   },
 }
+
+/** Returns the id of the published post. */
+async function publish({ adapter, post, account }: Pick<Subject, 'adapter' | 'post' | 'account'>): Promise<string> {
+  const delivery = newDelivery()
+  await adapter.prepare(post, account, delivery, options())
+  return (await adapter.publish(post, account, delivery, options())).platformPostId
+}
+
+const withText = (post: OutgoingPost, text: string): OutgoingPost => ({ ...post, content: { ...post.content, text } })
 
 /** A proxy's response says nothing about a post, an account or a login. */
 export function answeredByOthers(subjectOf: () => Promise<Subject>): void {

@@ -1,7 +1,8 @@
 import { trimTrailingSlashes } from '../../../domain/shared/text.ts'
-import { createSender, ignoreBody, toFormBody } from '../calls.ts'
+import { createSender, toFormBody } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
 import { createErrorClassifier, isGraphError, isRefusedAs, NO_SUCH_OBJECT, type GraphRule } from './errors.ts'
+import { readSuccess } from './responses.ts'
 
 export interface GraphApiOptions {
   http: HttpClient
@@ -67,7 +68,8 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
       const url = new URL(`${base}${path}`)
       url.search = new URLSearchParams(toParams({}, options)).toString()
       try {
-        return await send({ method: 'DELETE', url }, ignoreBody, options)
+        await send({ method: 'DELETE', url }, readSuccess, options)
+        return true
       } catch (error) {
         if (isRefusedAs(error, NO_SUCH_OBJECT)) return false
         throw error

@@ -4,7 +4,7 @@ import type { CallOptions, Credentials, OutgoingPost, Checkpoints } from '../../
 import { PlatformError } from '../../errors.ts'
 import { toLostMediaError, waitUntilProcessed } from '../processing.ts'
 import { toParentGoneError } from '../refusals.ts'
-import { readCreatedId } from './responses.ts'
+import { readId } from './responses.ts'
 import type { GraphApi, GraphParams } from './api.ts'
 import { isRefusedAs } from './errors.ts'
 import { isPresent } from './presence.ts'
@@ -193,7 +193,7 @@ export function createContainers({ api, containerApi, dialect, resolveUrl, proce
   async function createContainer(fields: GraphParams, account: Credentials, { signal }: CallOptions): Promise<string> {
     const path = `/${encodeURIComponent(account.accountId)}/${dialect.createPath}`
     const call = { token: account.accessToken, signal, timeoutMs: CREATE_TIMEOUT_MS }
-    return (await containerApi.post(path, fields, readCreatedId, call)).id
+    return (await containerApi.post(path, fields, readId, call)).id
   }
 
   async function waitUntilReady(id: string, { post, account, checkpoints, options }: Preparation): Promise<void> {

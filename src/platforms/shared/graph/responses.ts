@@ -5,8 +5,11 @@ import { responseReader } from '../responses.ts'
 
 const text = Type.String({ minLength: 1 })
 
-/** https://developers.facebook.com/docs/graph-api/overview: the id of a created object. */
-export const readCreatedId = responseReader(Type.Object({ id: text }))
+/** https://developers.facebook.com/docs/graph-api/overview: the id of an object that is read or created. */
+export const readId = responseReader(Type.Object({ id: text }))
+
+/** https://developers.facebook.com/docs/graph-api/overview#deleting, and of updates. */
+export const readSuccess = responseReader(Type.Object({ success: Type.Literal(true) }))
 
 /** A published container. `crossreshare_to_ig_status`: https://developers.facebook.com/documentation/threads/create-posts/share-to-ig-stories */
 const PublishedContainer = Type.Object({ id: text, crossreshare_to_ig_status: Type.Optional(Type.Unknown()) })
