@@ -132,6 +132,8 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
   const instances = [await startInstance(), await startInstance()] as const
   const [first] = instances
   await first.context.database.createSchema()
+  // On a busy machine the first check may take longer than a request waits for it.
+  for (const { context } of instances) await context.readiness.waitUntilReady(() => {})
 
   const password = unique('password')
   const user = newUser(

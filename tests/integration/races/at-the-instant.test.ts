@@ -222,7 +222,10 @@ describe('posts edited around their scheduled time', () => {
 
 describe('posts postponed around their scheduled time', () => {
   it('a postponed post is published once, at the later time if that was acknowledged', async () => {
-    expect(new Set(raced.delayed.map(({ status }) => status))).toEqual(new Set([200, 409]))
+    // On a busy machine a request may be handled after its new time, and is refused then.
+    const isOver = ({ status, answeredAt, dueAt }: Raced) => status === 400 && answeredAt.getTime() > delayedTo(dueAt)
+    const inTime = raced.delayed.filter((racer) => !isOver(racer))
+    expect(new Set(inTime.map(({ status }) => status))).toEqual(new Set([200, 409]))
     for (const racer of raced.delayed) {
       await expectPublished(racer, racer.text, racer.status === 200 ? new Date(delayedTo(racer.dueAt)) : racer.dueAt)
     }
