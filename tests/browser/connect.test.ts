@@ -236,6 +236,8 @@ describe('in a browser, several accounts of a platform', () => {
     const act = async (name: string, action: string) => {
       await page.getByRole('button', { name: `Actions for ${name}` }).click()
       await page.getByRole('menuitem', { name: action }).click()
+      // It fades, and its entries are those of the next menu.
+      await page.getByRole('menu').waitFor({ state: 'detached' })
     }
     await item(page, home).getByText('default').waitFor()
     await act(brand, 'Make default')
