@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { readCommands, runCommands } from '../../support/documented-commands.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const EDITABLE: Platform[] = ['mastodon', 'facebook', 'tumblr']
 const PUBLISH_TIMEOUT_MS = 2_000
@@ -52,15 +50,6 @@ it('a published post is edited on every platform that allows it, and keeps its i
   }
   const { events } = (await user.call('GET', '/api/events')).body.data
   expect(events.filter(({ type }: { type: string }) => type === 'delivery.edited')).toHaveLength(3)
-})
-
-it('the command of the guide edits a published post', async () => {
-  const user = await world.user()
-  const POST_ID = await newPost(user, ['mastodon'], 'Before')
-  const env = { API: await world.app.listen({ host: '127.0.0.1', port: 0 }), TOKEN: user.secrets.token, POST_ID }
-  await runCommands(readCommands('guide/posting.md', 'Edit what is published'), env, temporaryFolder())
-  expect(await untilEdited(user, POST_ID)).toMatchObject([{ status: 'completed' }])
-  expect((await user.published('mastodon'))[0]!.text).toBe('Hello from one place, corrected')
 })
 
 it('nothing is edited when one of the accounts cannot be edited, and the answer says why', async () => {

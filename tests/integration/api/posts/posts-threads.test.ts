@@ -5,12 +5,9 @@ import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
 import type { Move } from '../../../../src/domain/posts/post.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 import { newId } from '../../../../src/store/shared/schema.ts'
-import { apiWorld, signIn } from '../../../support/api.ts'
-import { readCommands, runCommands } from '../../../support/documented-commands.ts'
 import { inAnHour, postBody, withCallers, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
 import { shared } from '../../../support/shared-worlds.ts'
 import { unique } from '../../../support/servers.ts'
-import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 let world: PostsWorld
 shared.beforeAll(async ({ api }) => {
@@ -286,24 +283,4 @@ it('the limits say how each platform publishes threads and first comments', asyn
   const { headers } = await world.caller()
   const { data } = (await world.app.inject({ url: '/api/platform/limits', headers })).json()
   for (const platform of PLATFORMS) expect(data[platform].thread).toEqual(POSTING_RULES[platform].thread)
-})
-
-it('the commands of the guide create a thread', async () => {
-  const own = await apiWorld()
-  try {
-    const who = await signIn(own.context)
-    const env = {
-      API: await own.app.listen({ host: '127.0.0.1', port: 0 }),
-      TOKEN: who.headers.authorization.slice('Bearer '.length),
-    }
-    const commands = readCommands('guide/posting.md', 'Threads and first comments')
-    const { data } = JSON.parse(await runCommands(commands, env, temporaryFolder()))
-    expect(brief(data.warnings)).toEqual([
-      ['content.segments', 'JOINED'],
-      ['content.firstComment', 'JOINED'],
-    ])
-    expect(await own.context.posts.find(data.postId)).toMatchObject({ content: { segments: [{}, {}] } })
-  } finally {
-    await own.close()
-  }
 })
