@@ -4,7 +4,7 @@ import { PlatformError } from '../errors.ts'
 import { toUnreadableError } from '../shared/calls.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { isErrorClass, isRefusedAs } from '../shared/graph/errors.ts'
-import { readId } from '../shared/graph/responses.ts'
+import { readId, readSuccess } from '../shared/graph/responses.ts'
 import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
 import { saveDraft } from '../shared/save-draft.ts'
 import {
@@ -19,7 +19,6 @@ import {
 import { LINK_REFUSED, PHOTO_GONE, PHOTO_USED } from './errors.ts'
 import { toFeedFields, toVideoFields } from './fields.ts'
 import { forgetPhotos, isVideo, LIFE_MS, type createFiles } from './files.ts'
-import { readSuccess } from '../shared/graph/responses.ts'
 import { readDraft, readPublished } from './responses.ts'
 import { fetchVideo, toVideoError } from './videos.ts'
 
