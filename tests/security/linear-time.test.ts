@@ -91,7 +91,14 @@ const MODULES: {
           POSTING_RULES.tumblr,
         ),
     },
-    exempt: ['describeTooLargeFile', 'toMediaKind', 'findPixelProblem', 'prepareLeadMs', 'createTextMeter', 'toKindRules'],
+    exempt: [
+      'describeTooLargeFile',
+      'toMediaKind',
+      'findPixelProblem',
+      'prepareLeadMs',
+      'createTextMeter',
+      'toKindRules',
+    ],
   },
   {
     file: 'src/domain/posts/mastodon-length.ts',
