@@ -19,6 +19,7 @@ import { eventRoutes } from './events/routes.ts'
 import { exportRoutes } from './imports/export-routes.ts'
 import { importRoutes } from './imports/routes.ts'
 import { groupRoutes } from './groups/routes.ts'
+import { slotRoutes } from './slots/routes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -144,6 +145,7 @@ async function registerUserRoutes(app: FastifyInstance, { context, changes }: Li
   await app.register(analyticsRoutes, { prefix: '/api/analytics', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
   await app.register(groupRoutes, { prefix: '/api/groups', context })
+  await app.register(slotRoutes, { prefix: '/api/slots', context })
   await app.register(eventRoutes, { prefix: '/api/events', context, changes })
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
   await app.register(webhookRoutes, { prefix: '/api/webhooks', context })

@@ -68,6 +68,12 @@ export const DUPLICATE_KEY = 11_000
 /** Returns whether a write failed because a unique index, or one over any of `fields`, already holds its value. */
 export function isDuplicateKey(error: unknown, fields?: readonly string[]): boolean {
   if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) return false
-  const pattern: unknown = error['keyPattern']
-  return !fields || Object.keys(pattern ?? {}).some((field) => fields.includes(field))
+  return !fields || listKeyFields(error).some((field) => fields.includes(field))
+}
+
+/** Errors of bulk writes have the fields of the index only in its name, in their message (mongodb 7.8). */
+function listKeyFields(error: Error & { keyPattern?: object }): string[] {
+  if (error.keyPattern) return Object.keys(error.keyPattern)
+  const [, index = ''] = / index: (\S+) dup key/.exec(error.message) ?? []
+  return index.split(/_-?1(?:_|$)/)
 }

@@ -19,6 +19,7 @@ import { createPushStore } from './notifications/pushes.ts'
 import type { PostRef } from './posts/pending-events.ts'
 import { createPostStore } from './posts/posts.ts'
 import { createSloStore } from './posts/slo.ts'
+import { createSlotStore } from './accounts/slots.ts'
 import { createPublicationLedger } from './quotas/publication-ledger.ts'
 import { createCallWindows } from './quotas/call-windows.ts'
 import { watchChanges } from './shared/change-stream.ts'
@@ -64,6 +65,7 @@ export function createStores({ database, now, onPendingEvents, sending, onLoginL
   const events = createEventStore(connection, now, { retentionMs: settings.eventRetentionMs })
   const users = createUserStore(connection)
   const groups = createGroupStore(connection)
+  const slots = createSlotStore(connection)
   const accounts = createAccountStore({
     database,
     now,
@@ -71,6 +73,7 @@ export function createStores({ database, now, onPendingEvents, sending, onLoginL
     lockUser: users.raiseAnalyticsVersion,
     events,
     groups,
+    slots,
   })
   const mails = createMailStore(connection)
   const notifications = createNotificationStore(connection, now, {
@@ -92,6 +95,7 @@ export function createStores({ database, now, onPendingEvents, sending, onLoginL
     callWindows: createCallWindows(connection),
     accounts,
     groups,
+    slots,
     connectAttempts: createConnectAttemptStore(connection),
     platformFacts: createPlatformFacts(connection, now),
     serverApplications: createServerApplicationStore(connection, now),

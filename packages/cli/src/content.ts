@@ -6,7 +6,7 @@ import { PLATFORMS, type Platform } from './commands/platforms.ts'
 import { CliError, EXIT } from './exit-codes.ts'
 import { openFile } from './files.ts'
 import { ACCOUNT, GROUP, listValues, parseCount, repeatedOption, withoutUndefined, wordsOption } from './options.ts'
-import { parseFutureTime } from './times.ts'
+import { parsePublicationTime } from './times.ts'
 
 type Schemas = components['schemas']
 type Override = Schemas['OverrideInput']
@@ -56,7 +56,7 @@ export const CONTENT_OPTIONS = [
 ]
 
 export const atOption = () =>
-  new Option('--at <time>', 'when to publish: 2027-05-01T09:30, 2027-05-01T09:30:00Z or +2h')
+  new Option('--at <time>', 'when to publish: 2027-05-01T09:30, 2027-05-01T09:30:00Z, +2h or next-slot')
 
 export const holdOption = () =>
   new Option('--hold <seconds>', 'how long a post that is published now waits; "postonce cancel" stops it').argParser(
@@ -75,7 +75,7 @@ export async function readParts(
 ): Promise<Schemas['UpdatePost']> {
   const { to, account, group, at, hold, media = [], alt = [], textFor } = run.options
   if (alt.length > media.length) throw new CliError('There are more --alt texts than --media files.', EXIT.usage)
-  const time = at === undefined ? {} : { scheduledAt: parseFutureTime(at, Date.now()) }
+  const time = at === undefined ? {} : { scheduledAt: parsePublicationTime(at, Date.now()) }
   const texts = textFor ? await readTexts(run, textFor, stored) : {}
   const text = argument === '-' ? (await run.io.readInput()).trimEnd() : argument
   const content = {

@@ -12,6 +12,7 @@ import { loginCommands } from './commands/login.ts'
 import { mediaCommands } from './commands/media.ts'
 import { postCommands } from './commands/posts.ts'
 import { publishCommands } from './commands/publish.ts'
+import { slotCommands } from './commands/slots.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import type { Io } from './io.ts'
 
@@ -51,6 +52,7 @@ export function createProgram(io: Io): Command {
   addGroup(program, io, 'groups', 'List and change groups of accounts', groupCommands)
   addGroup(program, io, 'imports', 'Follow and change imports', importCommands)
   addGroup(program, io, 'media', 'List and delete uploaded media', mediaCommands)
+  addGroup(program, io, 'slots', 'List and change weekly slots', slotCommands)
   addGroup(program, io, 'webhooks', 'Manage webhooks and read their deliveries', webhookCommands)
   tab(program, { completionCommandName: 'completion' })
   return program

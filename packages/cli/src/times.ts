@@ -19,10 +19,18 @@ export function parseTime(text: string, now: number): Date {
  * Parses a time as `parseTime` does, and returns it as the API takes it.
  * @throws CliError for a time in the past: the API would publish immediately
  */
-export function parseFutureTime(text: string, now: number): string {
+function parseFutureTime(text: string, now: number): string {
   const time = parseTime(text, now)
   if (time.getTime() <= now) throw new CliError(`${time.toISOString()} is in the past.`, EXIT.usage)
   return time.toISOString()
+}
+
+/** As the API takes it: the next free slot of an account or group. */
+const NEXT_SLOT = 'next-slot'
+
+/** Parses when to publish: a future time, or the next free slot. @throws CliError */
+export function parsePublicationTime(text: string, now: number): string {
+  return text === NEXT_SLOT ? text : parseFutureTime(text, now)
 }
 
 /** Formats an instant in the time zone of this machine, with its seconds unless they are 0. */

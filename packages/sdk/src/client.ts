@@ -192,6 +192,17 @@ export function createClient(options: ClientOptions) {
       delete: (id: string, call: CallOptions = {}) => request('DELETE', '/api/groups/{id}', { path: { id }, ...call }),
     },
 
+    slots: {
+      /** Returns the weekly times of accounts and groups. */
+      get: (call: CallOptions = {}) => request('GET', '/api/slots', call),
+      /** Replaces all of them. */
+      replace: (body: Schemas['ReplaceSlots'], call: CallOptions = {}) =>
+        request('PUT', '/api/slots', { body, ...call }),
+      /** Returns the slots of a range, each with the post that takes it. */
+      upcoming: (query: Query<'/api/slots/upcoming'>, call: CallOptions = {}) =>
+        request('GET', '/api/slots/upcoming', { query, ...call }),
+    },
+
     analytics: {
       overview: (query: Query<'/api/analytics/overview'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/analytics/overview', { query, ...call }),

@@ -129,6 +129,7 @@ export function createEraseAccountActivities(deps: Context) {
     if (!isAllEnded) throw new Error('A platform did not revoke a login')
     await accounts.removeAllOf(userId)
     await deps.groups.removeAllOf(userId)
+    await deps.slots.removeAllOf(userId)
   }
 
   async function tryRevoke(account: ConnectedAccount): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { changeGroup } from '../../commands/accounts/change-group.ts'
 import { createGroup } from '../../commands/accounts/create-group.ts'
+import { removeGroup } from '../../commands/accounts/remove-group.ts'
 import type { Context } from '../../context.ts'
 import { DEFAULT_GROUP_COLOR, groupNotFound } from '../../domain/accounts/groups.ts'
 import { operation } from '../openapi/operation.ts'
@@ -104,7 +105,7 @@ export const groupRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       },
     },
     async ({ user, params: { id } }) => {
-      if (!(await groups.remove(user.userId, id))) throw groupNotFound()
+      await removeGroup(context, user.userId, id)
       return acknowledged('Group deleted')
     },
   )

@@ -36,6 +36,7 @@ type Tag =
   | 'analytics'
   | 'platforms'
   | 'groups'
+  | 'slots'
   | 'events'
   | 'notifications'
   | 'webhooks'

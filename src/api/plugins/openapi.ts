@@ -68,6 +68,7 @@ const TAGS = [
   { name: 'analytics', description: 'Engagement, followers and the best times to publish' },
   { name: 'platforms', description: 'Connected platform accounts' },
   { name: 'groups', description: 'Groups of accounts, such as the brands of an agency, as targets of posts' },
+  { name: 'slots', description: 'Weekly times of accounts and groups, which posts take in turn' },
   { name: 'notifications', description: 'The notification center and real-time notifications' },
   { name: 'webhooks', description: 'Signed events for servers of the signed-in user' },
   { name: 'profile', description: 'Account and data of the signed-in user' },

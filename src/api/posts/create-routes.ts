@@ -85,7 +85,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       preValidation: async (request) => readUnknownFields(request, CreatePostBody),
     },
     async (request) => {
-      const { platforms, accounts, ...checked } = await validatePost(
+      const { platforms, accounts, nextSlot, ...checked } = await validatePost(
         context,
         { userId: request.user.userId, defaultHoldSeconds: request.user.holdSeconds },
         request.body,
@@ -98,6 +98,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       return ok(valid ? 'Post is valid' : 'Post is not valid', {
         ...{ valid, errors, warnings, platforms },
         ...(Object.keys(accounts).length > 0 && { accounts }),
+        ...(nextSlot && { nextSlot: nextSlot.toISOString() }),
       })
     },
   )

@@ -1,5 +1,5 @@
 import { findGroupAccounts } from '../../commands/accounts/find-group-accounts.ts'
-import { findRangeProblem } from '../../domain/posts/day-counts.ts'
+import { findRangeProblem, MAX_RANGE_DAYS } from '../../domain/posts/day-counts.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { findTimezoneProblem, parseRangeBound } from '../../domain/shared/timezones.ts'
 import type { PostFilter } from '../../store/posts/post-lists.ts'
@@ -60,12 +60,26 @@ export async function toRangeFilter(
   query: RangeQueryFields,
   timezone: string,
 ): Promise<PostFilter & { from: Date; to: Date }> {
+  const range = readRange(query, timezone)
+  return { ...(await toPostFilter(deps, userId, query, timezone)), ...range }
+}
+
+/**
+ * Converts the bounds of a range that a request has to name.
+ * @param maxDays of the range
+ * @throws ServiceError VALIDATION_FAILED for an unknown timezone, and for a range that is too long or ends before it begins
+ */
+export function readRange(
+  query: Record<'from' | 'to', string>,
+  timezone: string,
+  maxDays = MAX_RANGE_DAYS,
+): { from: Date; to: Date } {
   const unknown = findTimezoneProblem(timezone)
   if (unknown) throw validationFailed([unknown])
-  const filter = (await toPostFilter(deps, userId, query, timezone)) as PostFilter & { from: Date; to: Date }
-  const problem = findRangeProblem(filter)
+  const range = parseRange(query, timezone) as { from: Date; to: Date }
+  const problem = findRangeProblem(range, maxDays)
   if (problem) throw validationFailed([problem])
-  return filter
+  return range
 }
 
 /**

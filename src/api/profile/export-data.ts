@@ -10,6 +10,7 @@ import { presentImport, presentImportRow } from '../imports/present.ts'
 import { presentApiKey } from '../keys/present.ts'
 import { resolveAllChannels } from '../../domain/users/notification-preferences.ts'
 import { presentNotification } from '../notifications/present.ts'
+import { presentSlots } from '../slots/present.ts'
 import { presentPaymentEvent } from '../payments/present.ts'
 import { presentDefaults, presentOwnAccount } from '../platforms/present.ts'
 import { presentPost } from '../posts/present.ts'
@@ -41,6 +42,7 @@ export async function exportData(
     platforms: presentDefaults(accounts, now, log),
     accounts: presentAll(accounts, (account) => presentOwnAccount(account, now)),
     groups: presentAll(await context.groups.listOf(userId), presentGroup),
+    slots: presentSlots(await context.slots.find(userId)).slots,
     posts: presentEach(context.posts.allOf(userId), presentPost),
     imports: presentAll(await context.imports.listOf(userId), presentImport),
     importRows: presentEach(context.imports.allRowsOf(userId), ({ importId, ...row }) => ({

@@ -22,6 +22,7 @@ import {
 import { toCellProblem } from '../../domain/imports/csv-rows.ts'
 import type { PostSource } from '../../domain/posts/post.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
+import { NEXT_SLOT, noSlots } from '../../domain/posts/slots.ts'
 import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-order.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
 import {
@@ -151,6 +152,14 @@ function createRowChecker(deps: CommandContext, context: RowContext, findNamedAc
   const facts: Fact[] = []
   const posts: PlannedPosts = { drafts: 0, scheduled: 0, immediate: 0 }
   const takeTurn = createTurns()
+  let slots: ReturnType<typeof deps.slots.find> | undefined
+
+  /** Which slot a row gets is decided when its post is created. */
+  async function findSlotProblems({ scheduledAt }: WholePostInput): Promise<Problem[]> {
+    if (scheduledAt !== NEXT_SLOT) return []
+    const { plans } = await (slots ??= deps.slots.find(userId))
+    return plans.length === 0 ? [noSlots()] : []
+  }
 
   async function checkRow({ row, input, problems, warnings: given }: ReadRow): Promise<ImportRow> {
     const stored = { _id: toRowId(importId, row), userId, importId, row, conflicts: [], postId: null, removeAt }
@@ -169,11 +178,11 @@ function createRowChecker(deps: CommandContext, context: RowContext, findNamedAc
     const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
     const checked = await checkPost(wanted, inputContext, findNamedAccounts)
     const findings = divideFindings(wanted, checked)
-    const errors = findings.errors.map(nameCell)
+    const errors = [...findings.errors, ...(await findSlotProblems(wanted))].map(nameCell)
     const warnings = [...given, ...findings.warnings.map(nameCell)]
     if (errors.length === 0) {
       facts.push(toFact(row, { wanted, checked, now, warnings: warnings.length }))
-      posts[wanted.status === 'DRAFT' ? 'drafts' : checked.value.scheduledAt ? 'scheduled' : 'immediate'] += 1
+      posts[wanted.status === 'DRAFT' ? 'drafts' : wanted.scheduledAt ? 'scheduled' : 'immediate'] += 1
     }
     return {
       ...stored,
@@ -230,7 +239,7 @@ function toFact(
   return {
     other: { row },
     at: (value.scheduledAt ?? now).getTime(),
-    isTimed: wanted.status !== 'DRAFT',
+    isTimed: wanted.status !== 'DRAFT' && wanted.scheduledAt !== NEXT_SLOT,
     scheduledAt: wanted.status === 'DRAFT' ? null : (value.scheduledAt ?? null),
     placements: targets.map((target) => ({
       account: toAccountKey(target),

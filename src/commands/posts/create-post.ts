@@ -13,7 +13,8 @@ import { holdMedia } from './hold-media.ts'
 import { leaveOut } from './left-out.ts'
 import { hasSources, storeSources } from './media-sources.ts'
 import { loadPostAccounts, type RecordedTargets } from './post-accounts.ts'
-import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
+import { readWholePost, refuseProblem, refuseProblems, toInputContext, type WholePostInput } from './post-input.ts'
+import { findWantedSlot, storeInSlot } from './find-slots.ts'
 import { readMediaFiles } from './read-media-files.ts'
 import type { CommandContext } from '../context.ts'
 
@@ -68,6 +69,17 @@ export async function createPost(
   deps: CommandContext,
   request: CreatePostRequest,
 ): Promise<{ created: boolean; data: CreatedPost }> {
+  const { userId } = request
+  // Nothing is fetched for a post that is refused.
+  if (hasSources(request.input)) refuseProblems(readWholePost(request.input, toInputContext(deps, userId)).problems)
+  const fetched = { ...request, input: await storeSources(deps, userId, request.input) }
+  return storeInSlot(userId, fetched.input, () => buildAndStore(deps, fetched))
+}
+
+async function buildAndStore(
+  deps: CommandContext,
+  request: CreatePostRequest,
+): Promise<{ created: boolean; data: CreatedPost }> {
   const { post, response } = await buildPost(deps, request)
   try {
     await deps.storePost(post)
@@ -84,16 +96,14 @@ export async function createPost(
 
 async function buildPost(deps: CommandContext, request: CreatePostRequest) {
   const { userId, defaultHoldSeconds = 0, past = 'publish', inputWarnings = [] } = request
-  const { metadata, idempotency, planned } = request
-  const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
-  // Nothing is fetched for a post that is refused.
-  if (hasSources(request.input)) refuseProblems(readWholePost(request.input, inputContext).problems)
-  const input = await storeSources(deps, userId, request.input)
-  const now = deps.clock.now()
-  const { value, problems, warnings } = readWholePost(input, { ...inputContext, now })
+  const { input, metadata, idempotency, planned } = request
+  const inputContext = toInputContext(deps, userId)
+  const { now } = inputContext
+  const { value, problems, warnings } = readWholePost(input, inputContext)
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
-  const { scheduledAt = null, holdSeconds = defaultHoldSeconds } = value
+  const slot = await findWantedSlot(deps, userId, input)
+  const { scheduledAt = null, holdSeconds = defaultHoldSeconds } = { ...value, ...(slot && { scheduledAt: slot.at }) }
   const [accounts, dueOrder, files, deletedMedia] = await Promise.all([
     loadPostAccounts(deps, userId, { ...value, selectedGroups: input.selectedGroups }, planned),
     scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
@@ -115,6 +125,7 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
       _id: newId(),
       userId,
       scheduledAt,
+      ...(slot && { slotOf: slot.slotOf }),
       holdSeconds,
       ...(dueOrder && { dueOrder }),
       correlationId: idempotency?.key ?? null,

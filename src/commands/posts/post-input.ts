@@ -7,10 +7,12 @@ import { describeTooLargeFile, MAX_UPLOAD_BYTES, toMediaKind } from '../../domai
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { isOwnMediaKey } from '../../domain/media/storage-keys.ts'
+import { NEXT_SLOT } from '../../domain/posts/slots.ts'
 import { stripDirections } from '../../domain/shared/text.ts'
 import { withoutEmptyParts } from '../../domain/posts/content.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { parseInstant, findTimezoneProblem } from '../../domain/shared/timezones.ts'
+import type { CommandContext } from '../context.ts'
 
 /** A media item as clients send it, by its key or by the address of a file that this service fetches (`storeSources`). */
 export interface MediaItemInput extends Omit<MediaItem, 'storageUrl' | 'storageKey'> {
@@ -41,7 +43,7 @@ export interface PostInput {
   platformSpecificContent?: Partial<Record<Platform, ContentInput>>
   /** By account id. */
   accountSpecificContent?: Record<string, ContentInput>
-  /** With an offset, or wall time in `timezone`. Null means now. */
+  /** With an offset, wall time in `timezone`, or `NEXT_SLOT`, which is no time yet. Null means now. */
   scheduledAt?: string | null
   /** How long an immediate post waits, in place of the user's setting. */
   holdSeconds?: number
@@ -58,6 +60,11 @@ export interface InputContext {
   publicUrl(key: string): string
   now: Date
 }
+
+/** Returns the context of an input that is read now. */
+export const toInputContext = ({ storage, clock }: CommandContext, userId: string): InputContext => ({
+  ...{ userId, publicUrl: storage.publicUrl, now: clock.now() },
+})
 
 const DEFAULT_TIMEZONE = 'UTC'
 
@@ -134,7 +141,7 @@ export function readChange(input: PostInput, storedTimezone: string, context: In
   const timezone = readTimezone(input.timezone, problems)
   if (timezone !== undefined) value.timezone = timezone
   if (input.holdSeconds !== undefined) value.holdSeconds = input.holdSeconds
-  if (input.scheduledAt !== undefined) {
+  if (input.scheduledAt !== undefined && input.scheduledAt !== NEXT_SLOT) {
     const instant = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, context.now, problems)
     const isPast = instant !== null && instant <= context.now
     if (isPast) warnings.push(SCHEDULED_IN_PAST)

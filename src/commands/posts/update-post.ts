@@ -26,10 +26,12 @@ import {
   readWholePost,
   refuseProblem,
   refuseProblems,
+  toInputContext,
   type InputContext,
   type PostInput,
   type WholePostInput,
 } from './post-input.ts'
+import { findWantedSlot, storeInSlot } from './find-slots.ts'
 import { readMediaFiles } from './read-media-files.ts'
 import type { CommandContext } from '../context.ts'
 
@@ -52,17 +54,27 @@ export interface UpdatePostRequest {
  */
 export async function updatePost(
   deps: CommandContext,
-  { userId, postId, defaultHoldSeconds, update: requested, revisions, assertMayPublish }: UpdatePostRequest,
+  request: UpdatePostRequest,
+): Promise<{ post: Post; warnings: Problem[] }> {
+  const { userId, postId, update } = request
+  const stored = await deps.posts.findOwned(userId, postId)
+  if (!stored) throw postNotFound()
+  // Nothing is fetched for an update that is refused.
+  if (hasSources(update.input)) parseUpdate(update, stored.timezone, toInputContext(deps, userId))
+  const input = await storeSources(deps, userId, update.input)
+  const fetched = { ...request, update: { ...update, input } as UpdatePostRequest['update'] }
+  return storeInSlot(userId, input, () => changePost(deps, fetched))
+}
+
+async function changePost(
+  deps: CommandContext,
+  { userId, postId, defaultHoldSeconds, update, revisions, assertMayPublish }: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw postNotFound()
-  const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
-  // Nothing is fetched for an update that is refused.
-  if (hasSources(requested.input)) parseUpdate(requested, stored.timezone, inputContext)
-  const input = await storeSources(deps, userId, requested.input)
-  const update = { ...requested, input } as UpdatePostRequest['update']
+  const inputContext = toInputContext(deps, userId)
   const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
-  const { scheduledAt = stored.scheduledAt, selectedPlatforms, selectedAccounts } = toChange(stored)
+  const { selectedPlatforms, selectedAccounts, ...others } = toChange(stored)
   const { connected, listGroups, findPostAccounts } = await loadUserAccounts(deps, userId)
   const { selectedGroups } = update.input
   const named = selectedGroups && (await readGroups(stored, selectedGroups, { listGroups, kind: update.kind }))
@@ -75,6 +87,14 @@ export async function updatePost(
         target !== undefined || update.kind === 'replace' || connected.some(({ _id }) => _id === accountId),
     )
   const { status = stored.status } = update.input
+  const slot = await findWantedSlot(deps, userId, {
+    ...(update.input.scheduledAt !== undefined && { scheduledAt: update.input.scheduledAt }),
+    ...(status === 'DRAFT' && { status }),
+    ...selection,
+    selectedGroups: selection.groups.map(({ id }) => id),
+  })
+  const ofSlot = slot && { scheduledAt: slot.at, slotOf: slot.slotOf }
+  const { scheduledAt } = { ...stored, ...others, ...ofSlot }
   const changed = { ...stored, ...toChange(stored) }
   const [accounts, dueOrder, files, deletedMedia] = await Promise.all([
     findPostAccounts(selection, recorded),
@@ -99,7 +119,7 @@ export async function updatePost(
     assertRevision(current.revision, revisions)
     before = current.platformStatuses
     mediaBefore = collectMediaKeys(current)
-    const given = toChange(current)
+    const given = { ...toChange(current), ...ofSlot }
     const wanted = isSelected ? accounts.chosen : current.platformStatuses.map(toChosen)
     // Also an edit of the content alone may leave out platforms.
     const { remaining: chosen, problems: leftOut } = leaveOut(wanted, { ...current, ...given })

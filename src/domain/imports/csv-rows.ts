@@ -1,5 +1,6 @@
 import { parseMediaType } from '../media/storage-keys.ts'
 import { LINK_MODES, UNSUPPORTED_POLICIES } from '../posts/post.ts'
+import { NEXT_SLOT } from '../posts/slots.ts'
 import { parseJson } from '../shared/json-text.ts'
 import { parseBoundedList } from '../shared/lists.ts'
 import { findNearestName } from '../shared/nearest-name.ts'
@@ -304,6 +305,7 @@ export function parseCsvRecord(
   }
 
   function parseTime(text: string): string {
+    if (text === NEXT_SLOT) return text
     const read = toIsoTime(text, dateOrder)
     if ('time' in read) return read.time
     refuse('scheduledAt', 'DATE_TIME_INVALID', read.problem)

@@ -20,12 +20,12 @@ export interface DayCounts {
 }
 
 /** Returns a problem when a range is too long or ends before it begins, else null. */
-export function findRangeProblem({ from, to }: { from: Date; to: Date }): Problem | null {
+export function findRangeProblem({ from, to }: { from: Date; to: Date }, maxDays = MAX_RANGE_DAYS): Problem | null {
   const length = to.getTime() - from.getTime()
   if (length < 0) return { path: 'to', code: 'INVALID', message: 'to must not be before from. Exchange them.' }
   // A day can have 25 hours.
-  if (length < MAX_RANGE_DAYS * DAY + HOUR) return null
-  const message = `The range must have at most ${MAX_RANGE_DAYS} days. Shorten it.`
+  if (length < maxDays * DAY + HOUR) return null
+  const message = `The range must have at most ${maxDays} days. Shorten it.`
   return { path: 'to', code: 'TOO_LONG', message }
 }
 

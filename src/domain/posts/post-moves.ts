@@ -31,6 +31,7 @@ export type NewPost = Pick<
   | 'selectedAccounts'
   | 'groups'
   | 'scheduledAt'
+  | 'slotOf'
   | 'timezone'
   | 'correlationId'
   | 'requestHash'
@@ -124,6 +125,8 @@ export interface PostChange {
   timezone?: string
   /** Undefined keeps the time, null means now. */
   scheduledAt?: Date | null
+  /** The account or group whose slot the new time is. */
+  slotOf?: string
   /** The order at the new time. */
   dueOrder?: DueOrder
   /** How long an immediate post waits from now on, seconds. Undefined keeps the wait of a post that is immediate already. */
@@ -144,8 +147,10 @@ export function edit(change: PostChange, defaultHoldSeconds = 0): Move {
     if (!isEditable) {
       throw new ServiceError('POST_NOT_EDITABLE', 'Post can no longer be edited')
     }
-    const { status, scheduledAt: newTime, dueOrder, holdSeconds, chosen = findChosen(post, change), ...fields } = change
+    const { status, scheduledAt: newTime, dueOrder, holdSeconds, slotOf, ...others } = change
+    const { chosen = findChosen(post, change), ...fields } = others
     const scheduledAt = newTime === undefined ? post.scheduledAt : newTime
+    const isSameTime = newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime()
     const edited: Post = {
       ...post,
       ...fields,
@@ -155,10 +160,10 @@ export function edit(change: PostChange, defaultHoldSeconds = 0): Move {
       }),
       contentVersion: changesContent(change) ? post.contentVersion + 1 : post.contentVersion,
       ...(post.dueCheck && { dueCheck: { ...post.dueCheck, at: null } }),
+      ...(slotOf !== undefined ? { slotOf } : !isSameTime && leaveSlot(post)),
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
-    const isSameTime = newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime()
     const isHeldAnew = holdSeconds !== undefined && scheduledAt === null
     const keepsTime = !isDraft && isSameTime && !isHeldAnew
     const time = keepsTime
@@ -213,6 +218,11 @@ function findChosen({ platformStatuses }: Post, { selectedPlatforms }: PostChang
 const changesContent = ({ content, platformSpecificContent, accountSpecificContent }: PostChange): boolean =>
   [content, platformSpecificContent, accountSpecificContent].some((part) => part !== undefined)
 
+/** Frees the slot of a post, if it has one. */
+function leaveSlot({ slotOf }: Post): Pick<Post, 'slotOf'> {
+  return slotOf ? { slotOf: null } : {}
+}
+
 /** Returns whether cancelling these accounts of a post in delivery ends the entry. Published parts stay. */
 export function isStopped(entry: PlatformStatus, accountIds: readonly string[]): boolean {
   return isIdle(entry) && entry.accountId !== undefined && accountIds.includes(entry.accountId)
@@ -226,7 +236,7 @@ export function cancel(accountIds?: readonly string[]): Move {
   return (post, now) => {
     const stops = (entry: PlatformStatus) => !accountIds || isStopped(entry, accountIds)
     if (canBeWithdrawn(post) && post.platformStatuses.every(stops)) {
-      return { ...post, status: 'CANCELLED', startPending: false }
+      return { ...post, status: 'CANCELLED', startPending: false, ...leaveSlot(post) }
     }
     if (!accountIds || post.status !== 'PROCESSING' || !post.platformStatuses.some(stops)) {
       throw new ServiceError('NOT_FOUND', 'Post not found, unauthorized, or not in a cancellable state')

@@ -297,6 +297,11 @@ export interface Post {
   allowanceMovedTo?: string
   /** Id of the post that this one was duplicated from; absent for all others. */
   duplicateOf?: string
+  /**
+   * Id of the account or group whose slot at `scheduledAt` the post has taken; null once it has left it, absent for posts that never took
+   * one.
+   */
+  slotOf?: string | null
   /** Absent before the first check. */
   dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */

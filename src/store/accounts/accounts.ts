@@ -9,6 +9,7 @@ import { createAccountVersions } from './account-versions.ts'
 import { accountCollection, ACCOUNTS, createAccountWrites, type RecordAccountChange } from './account-writes.ts'
 import type { EventStore } from '../events/events.ts'
 import type { GroupStore } from './groups.ts'
+import type { SlotStore } from './slots.ts'
 import type { ClientSession } from 'mongoose'
 import type { Database } from '../shared/database.ts'
 
@@ -25,6 +26,8 @@ interface AccountStoreDeps {
   events?: EventStore
   /** The groups that disconnected accounts leave. */
   groups?: GroupStore
+  /** The slots that end with their accounts. */
+  slots?: SlotStore
 }
 
 interface AccountPage {
@@ -41,6 +44,7 @@ export function createAccountStore({
   lockUser = async () => {},
   events,
   groups,
+  slots,
 }: AccountStoreDeps) {
   const { connection } = database
   const model = connection.model<Account>('Account', accountSchema, ACCOUNTS)
@@ -53,11 +57,9 @@ export function createAccountStore({
     const connected = new Set(after.filter(isConnected).map(({ _id }) => _id))
     const ended = before.filter((account) => isConnected(account) && !connected.has(account._id))
     if (ended.length === 0) return
-    await groups?.removeAccounts(
-      userId,
-      ended.map(({ _id }) => _id),
-      session,
-    )
+    const ids = ended.map(({ _id }) => _id)
+    await groups?.removeAccounts(userId, ids, session)
+    await slots?.removeOf(userId, ids, session)
   }
 
   const load = batchLoader<{ userId: string; accounts: Account[] }>(

@@ -71,8 +71,8 @@ export function createGroupStore(connection: Connection) {
     },
 
     /** Returns false when the user has no such group. */
-    async remove(userId: string, id: string): Promise<boolean> {
-      const { deletedCount } = await collection().deleteOne({ _id: id, userId })
+    async remove(userId: string, id: string, session: ClientSession): Promise<boolean> {
+      const { deletedCount } = await collection().deleteOne({ _id: id, userId }, { session })
       return deletedCount === 1
     },
 

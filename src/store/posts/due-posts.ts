@@ -69,6 +69,27 @@ export function createDuePosts(collection: PostCollection) {
         { maxTimeMS: LIST_DEADLINE_MS },
       ),
 
+    /** Finds the scheduled posts that take slots of an account or group: at these times, in its name or on any of these accounts. Returns their ids by time. */
+    async findTakenSlots(
+      userId: string,
+      { slotOf, slots, accountIds }: { slotOf: string; slots: readonly Date[]; accountIds: readonly string[] },
+    ): Promise<Map<number, string>> {
+      if (slots.length === 0) return new Map()
+      const filter = {
+        userId,
+        status: 'SCHEDULED' as const,
+        scheduledAt: { $in: [...slots] },
+        $or: [{ slotOf }, { 'platformStatuses.accountId': { $in: [...accountIds] } }],
+      }
+      const found = await collection()
+        .find<{ _id: string; scheduledAt: Date }>(filter, {
+          projection: { scheduledAt: 1 },
+          maxTimeMS: LIST_DEADLINE_MS,
+        })
+        .toArray()
+      return new Map(found.map(({ _id, scheduledAt }) => [scheduledAt.getTime(), _id]))
+    },
+
     /** The due times of the user's scheduled posts on an account in (after, until], in order; the latest ones if there are more. */
     async listPlannedTimes(userId: string, { account, after, until, exceptId, limit }: PlannedBounds): Promise<Date[]> {
       const filter = {

@@ -222,6 +222,7 @@ export const postSchema = new Schema<StoredPost>(
     },
     allowanceMovedTo: { type: String, default: undefined },
     duplicateOf: { type: String, default: undefined },
+    slotOf: { type: String, default: undefined },
     dueCheck: { type: new Schema({ at: nullable(Date), warned: [String] }, subdocumentOptions), default: undefined },
     startPending: required(Boolean),
     changeDueAt: { type: Date, default: undefined },
@@ -239,6 +240,11 @@ export const postSchema = new Schema<StoredPost>(
 postSchema.index(
   { userId: 1, correlationId: 1 },
   { unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } },
+)
+// guard: slot of one post
+postSchema.index(
+  { userId: 1, slotOf: 1, scheduledAt: 1 },
+  { unique: true, partialFilterExpression: { slotOf: { $type: 'string' } } },
 )
 // With the last field, a list of a range does not read the records that are scheduled for other times.
 postSchema.index({ userId: 1, createdAt: -1, _id: -1, scheduledAt: 1 })

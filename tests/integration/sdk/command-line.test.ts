@@ -342,6 +342,27 @@ test('a group of accounts is created, changed and published on by its name, and 
   expect((await brand.run(['groups', 'edit', 'south'])).code).toBe(2)
 })
 
+test('weekly slots are set and listed, and posts take them', async () => {
+  const brand = await brandOwner()
+  const utc = ['--timezone', 'UTC']
+  const set = ['slots', 'set', '--account', brand.first]
+  const stored = await brand.run([...set, '--time', 'monday 09:30', '--time', 'Friday 18:00', ...utc])
+  expect(stored.stdout).toMatch(new RegExp(`account ${brand.ids[brand.first]} +UTC +monday 09:30, friday 18:00\n$`))
+  const { scheduledAt } = await brand.read<{ scheduledAt: string }>([
+    ...['schedule', 'x', '--at', 'next-slot', '--account', brand.first],
+  ])
+  expect(scheduledAt).toMatch(/T(09:30|18:00):00\.000Z$/)
+  const from = new Date(Date.parse(scheduledAt) - 86_400_000).toISOString().slice(0, 10)
+  const to = new Date(Date.parse(scheduledAt) + 7 * 86_400_000).toISOString().slice(0, 10)
+  const upcoming = await brand.read<{ postId: string | null }[]>(['slots', 'upcoming', '--from', from, '--to', to])
+  expect(upcoming.filter(({ postId }) => postId !== null)).toHaveLength(1)
+  expect((await brand.run(['slots', 'upcoming', '--from', from, '--to', to])).stdout).toContain('free')
+  expect((await brand.run(['slots', 'set', '--time', 'monday 09:30'])).code).toBe(2)
+  expect((await brand.run([...set, '--time', 'monday'])).code).toBe(2)
+  expect((await brand.run(set)).stdout).toBe('No slots.\n')
+  expect((await brand.run(['slots'])).stdout).toBe('No slots.\n')
+})
+
 test('a name that several accounts or none have is refused with exit code 2, and its platform makes it unique', async () => {
   const brand = await brandOwner()
   const post = ['post', 'x', '--draft', '--account']

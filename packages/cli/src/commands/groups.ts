@@ -63,7 +63,7 @@ export const groupCommands: CommandSpec[] = [
 const toFields = ({ account, color }: GroupOptions) => withoutUndefined({ accountIds: account, color })
 
 /** Returns the id of a group by its id or name, in any letter case. */
-async function findGroup({ client, call }: Run, group: string): Promise<string> {
+export async function findGroup({ client, call }: Run, group: string): Promise<string> {
   if (ID.test(group)) return group
   const toKey = (name: string) => name.trim().normalize().toLowerCase()
   const found = (await client.groups.list(call)).find(({ name }) => toKey(name) === toKey(group))

@@ -13,7 +13,7 @@ import {
   wordsOption,
 } from '../options.ts'
 import { formatFields, formatTable, shorten } from '../output.ts'
-import { formatTime, parseFutureTime } from '../times.ts'
+import { formatTime, parsePublicationTime } from '../times.ts'
 import { PLATFORMS } from './platforms.ts'
 
 type Schemas = components['schemas']
@@ -124,7 +124,7 @@ export const postCommands: CommandSpec[] = [
     async run(run: Run<PublishOptions>, postId) {
       const { at, hold } = run.options
       const time = withoutUndefined({
-        scheduledAt: at === undefined ? undefined : parseFutureTime(at, Date.now()),
+        scheduledAt: at === undefined ? undefined : parsePublicationTime(at, Date.now()),
         holdSeconds: hold,
       })
       printCreated(run, await run.client.posts.update(postId, { status: 'PENDING', ...time }, run.call))

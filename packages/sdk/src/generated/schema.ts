@@ -1529,6 +1529,47 @@ export interface paths {
     patch: operations['updateGroup']
     trace?: never
   }
+  '/api/slots': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get the weekly slots */
+    get: operations['getSlots']
+    /**
+     * Replace the weekly slots
+     * @description Weekly times of accounts and groups, which posts with the `scheduledAt` `next-slot` take. Posts that have taken one keep their time. The slots of an account or a group end with it.
+     */
+    put: operations['replaceSlots']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/slots/upcoming': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List the slots of a range
+     * @description Each slot with the scheduled post that takes it, in order. Slots in the past are left out.
+     */
+    get: operations['listUpcomingSlots']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/events': {
     parameters: {
       query?: never
@@ -2877,7 +2918,7 @@ export interface components {
         [key: string]: components['schemas']['OverrideInput']
       }
       /**
-       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. `next-slot` is the next free slot of the first group, account or platform of the post that has slots (`PUT /api/slots`); a draft takes none. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
        * @example 2027-05-01T09:30:00+02:00
        * @example 2027-05-01T09:30
        */
@@ -3367,7 +3408,7 @@ export interface components {
         [key: string]: components['schemas']['OverrideInput']
       }
       /**
-       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. `next-slot` is the next free slot of the first group, account or platform of the post that has slots (`PUT /api/slots`); a draft takes none. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
        * @example 2027-05-01T09:30:00+02:00
        * @example 2027-05-01T09:30
        */
@@ -4436,7 +4477,7 @@ export interface components {
         [key: string]: components['schemas']['OverrideInput']
       }
       /**
-       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. `next-slot` is the next free slot of the first group, account or platform of the post that has slots (`PUT /api/slots`); a draft takes none. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
        * @example 2027-05-01T09:30:00+02:00
        * @example 2027-05-01T09:30
        */
@@ -4456,6 +4497,9 @@ export interface components {
        * @enum {string}
        */
       status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+    }
+    ReplaceSlots: {
+      slots: components['schemas']['SlotPlan'][]
     }
     ResetPassword: {
       token: string
@@ -4564,6 +4608,39 @@ export interface components {
       /** @description Proves the verified address; sign up with it within 15 minutes. Also set as a cookie, and accepted in the header `X-Verification-Token`. */
       verificationToken?: string
       avatar?: string | null
+    }
+    /** @description Has either `accountId` or `groupId`. */
+    SlotPlan: {
+      /** @description The account that has these slots */
+      accountId?: string
+      /** @description The group that has these slots */
+      groupId?: string
+      /**
+       * @description IANA timezone
+       * @example Europe/Berlin
+       */
+      timezone: string
+      times: components['schemas']['SlotTime'][]
+    }
+    Slots: {
+      slots: components['schemas']['SlotPlan'][]
+      /**
+       * @description The version of the record, for `If-Match`
+       * @example "3"
+       */
+      etag: string
+    }
+    /**
+     * @example {
+     *       "day": "monday",
+     *       "time": "09:30"
+     *     }
+     */
+    SlotTime: {
+      /** @enum {string} */
+      day: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'
+      /** @description Local time in `timezone` */
+      time: string
     }
     SubscriptionStatus: {
       subscription: {
@@ -4722,6 +4799,15 @@ export interface components {
        */
       state?: 'published' | 'private'
     }
+    UpcomingSlot: {
+      /** @description The account that has these slots */
+      accountId?: string
+      /** @description The group that has these slots */
+      groupId?: string
+      /** Format: date-time */
+      at: string
+      postId: string | null
+    }
     UpdatedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
       postId: string
@@ -4817,7 +4903,7 @@ export interface components {
         [key: string]: components['schemas']['OverrideInput']
       }
       /**
-       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. `next-slot` is the next free slot of the first group, account or platform of the post that has slots (`PUT /api/slots`); a draft takes none. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
        * @example 2027-05-01T09:30:00+02:00
        * @example 2027-05-01T09:30
        */
@@ -4972,6 +5058,11 @@ export interface components {
       accounts?: {
         [key: string]: components['schemas']['PlatformReport']
       }
+      /**
+       * Format: date-time
+       * @description The slot that a post for the next slot would take now
+       */
+      nextSlot?: string
     }
     VerifyCode: {
       /** Format: email */
@@ -12076,6 +12167,210 @@ export interface operations {
       412: components['responses']['PreconditionFailed']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getSlots: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Slots']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  replaceSlots: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description The `etag` of the last reading; the request is refused with 412 if the record has changed since */
+        'if-match'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "slots": [
+         *         {
+         *           "accountId": "66b1f0c2a7e4d5f6a7b8c9d0",
+         *           "timezone": "Europe/Berlin",
+         *           "times": [
+         *             {
+         *               "day": "monday",
+         *               "time": "09:30"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['ReplaceSlots']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Slots']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      412: components['responses']['PreconditionFailed']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listUpcomingSlots: {
+    parameters: {
+      query: {
+        /** @description Earliest date-time, or the start of this date */
+        from: string
+        /** @description Latest date-time, or the end of this date, at most 42 days later */
+        to: string
+        /**
+         * @description The IANA timezone of dates; yours by default
+         * @example Europe/Berlin
+         */
+        timezone?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['UpcomingSlot'][]
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']

@@ -119,7 +119,7 @@ const AccountOverridesInput = Type.Record(Type.String({ pattern: '^[0-9a-f]{24}$
 
 const scheduledAt = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
   description:
-    'ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.',
+    'ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. `next-slot` is the next free slot of the first group, account or platform of the post that has slots (`PUT /api/slots`); a draft takes none. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.',
   examples: ['2027-05-01T09:30:00+02:00', '2027-05-01T09:30'],
 })
 
@@ -250,6 +250,9 @@ export const ValidationReport = Type.Object(
     platforms: Type.Record(Type.String(), PlatformReport),
     accounts: Type.Optional(
       Type.Record(Type.String(), PlatformReport, { description: 'By id, of selected accounts and groups' }),
+    ),
+    nextSlot: Type.Optional(
+      Type.String({ format: 'date-time', description: 'The slot that a post for the next slot would take now' }),
     ),
   },
   { title: 'ValidationReport' },
