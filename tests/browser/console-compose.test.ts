@@ -56,6 +56,37 @@ const untilStored = (page: Page) => page.waitForURL(/\/posts\/[0-9a-f]{24}$/)
 const restored = (page: Page) => page.getByText('Restored what you had not saved')
 
 describe('the composer', () => {
+  it('a post takes the next slot, which the calendar showed as free', async () => {
+    const { page, posts } = await openComposer()
+    await page.goto(`${world.url}/settings/slots`)
+    const own = page.getByRole('region', { name: /^Bluesky/ })
+    for (const day of ['Mon', 'Thu']) await own.getByText(day, { exact: true }).click()
+    await own.getByLabel(/^Time of a new slot/).fill('09:30')
+    await own.getByRole('button', { name: /^Add slots/ }).click()
+    await own.getByRole('button', { name: 'Remove Monday 09:30' }).waitFor()
+    await own.getByRole('button', { name: 'Remove Thursday 09:30' }).click()
+    await own.getByRole('row', { name: /^Thursday/ }).waitFor({ state: 'detached' })
+
+    const monday = new Date(Date.now() + 86_400_000)
+    monday.setUTCHours(0, 0, 0, 0)
+    while (monday.getUTCDay() !== 1) monday.setUTCDate(monday.getUTCDate() + 1)
+    const day = monday.toISOString().slice(0, 10)
+    await page.goto(`${world.url}/calendar?view=week&date=${day}`)
+    const free = page.getByRole('button', { name: /Free slot/ })
+    await free.first().click()
+    await page.waitForURL(`${world.url}/compose?at=*`)
+    expect(new URL(page.url()).searchParams.get('at')).toMatch(/T09:30:00\.000Z$/)
+
+    await textOf(page).fill('For the next slot')
+    await page.getByText('Next slot', { exact: true }).click()
+    await page.getByText(/^The next free slot is /).waitFor()
+    await button(page, 'Schedule').click()
+    // The composer was opened from the week.
+    await page.waitForURL(`${world.url}/calendar?*`)
+    const [post] = await posts()
+    expect([post!.status, post!.scheduledAt]).toEqual(['SCHEDULED', expect.stringMatching(/T09:30:00\.000Z$/)])
+  })
+
   it('a post for two accounts gets a variant, a time in another zone and a preview of each', async () => {
     const { page, posts } = await openComposer()
     await textOf(page).fill('Good morning, see https://example.com/news #sunrise')

@@ -14,6 +14,7 @@ export const PAGES: [path: string, heading: string][] = [
   ['/notifications', 'Notifications'],
   ['/plan', 'Plan'],
   ['/settings', 'Settings'],
+  ['/settings/slots', 'Settings'],
   ['/settings/notifications', 'Settings'],
   ['/settings/security', 'Settings'],
   ['/settings/keys', 'Settings'],

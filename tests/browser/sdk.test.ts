@@ -93,6 +93,10 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
     return client.groups.update(id, { color: '#112233' }, { ifMatch: etag })
   },
   'groups.delete': async ({ client, group }) => client.groups.delete(await group()).then(() => true),
+  'slots.get': ({ client }) => client.slots.get(),
+  'slots.replace': ({ client }) => client.slots.replace({ slots: [] }),
+  'slots.upcoming': async ({ client }) =>
+    Array.isArray(await client.slots.upcoming({ from: '2090-05-01', to: '2090-05-31' })),
   'analytics.overview': ({ client }) => client.analytics.overview(),
   'analytics.timeline': ({ client }) => client.analytics.timeline(),
   'analytics.growth': ({ client }) => client.analytics.growth(),

@@ -241,6 +241,11 @@ const settingsRoutes = [
   }),
   createRoute({
     getParentRoute: () => settings,
+    path: '/slots',
+    component: lazyRouteComponent(() => import('./pages/settings/slots.tsx'), 'SlotSettings'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
     path: '/notifications',
     component: lazyRouteComponent(() => import('./pages/settings/notification-settings.tsx'), 'NotificationSettings'),
   }),

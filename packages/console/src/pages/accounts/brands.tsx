@@ -22,7 +22,7 @@ export function Brands({ accounts }: { accounts: Account[] }) {
   const deleting = useMutation({
     mutationFn: (id: string) => client.groups.delete(id),
     onError: showError,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['groups'] }),
+    onSettled: () => Promise.all(['groups', 'slots'].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
   })
   const askToDelete = ({ id, name }: Brand) =>
     askToConfirm({

@@ -20,7 +20,9 @@ function DisconnectForm({ account, others, done }: { account: Account; others: A
   const leaving = useMutation({
     mutationFn: () => client.accounts.disconnect(account._id, movePostsTo === null ? {} : { movePostsTo }),
     onSuccess: async ({ waitingTotal, movedPosts }) => {
-      await Promise.all(['accounts', 'posts', 'groups'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
+      await Promise.all(
+        ['accounts', 'posts', 'groups', 'slots'].map((key) => queries.invalidateQueries({ queryKey: [key] })),
+      )
       showDone(
         waitingTotal > 0
           ? `Disconnected. ${waitingTotal} waiting posts and drafts still name the account: connect it again, or edit them.`

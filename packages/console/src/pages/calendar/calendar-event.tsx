@@ -3,7 +3,7 @@ import type { ScheduleEventData } from '@mantine/schedule'
 import { Ban, CircleCheck, CircleX, Clock, PencilLine, Send, TriangleAlert, type LucideIcon } from 'lucide-react'
 import { memo } from 'react'
 import { POST_STATUSES, type PostStatus } from '../../shared/statuses.tsx'
-import { postOf } from './calendar-events.ts'
+import { freeSlotOf, postOf } from './calendar-events.ts'
 
 const ICONS: Record<PostStatus, LucideIcon> = {
   DRAFT: PencilLine,
@@ -24,6 +24,12 @@ interface CalendarEventProps {
 /** A post in one line of the calendar: its status as an icon, its time and the beginning of its text. */
 export const CalendarEvent = memo(function CalendarEvent({ event, size = 'xs' }: CalendarEventProps) {
   const post = postOf(event)
+  if (freeSlotOf(event))
+    return (
+      <Text span fz={size} c="dimmed">
+        {String(event.start).slice(11, 16)} {event.title}
+      </Text>
+    )
   if (!post)
     return (
       <Text span fz="xs" fw={600}>

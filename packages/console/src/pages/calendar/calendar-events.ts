@@ -4,6 +4,7 @@ import { POST_STATUSES } from '../../shared/statuses.tsx'
 import { toWallTime } from '../../shared/wall-times.ts'
 
 export type CalendarPost = components['schemas']['CalendarPost']
+export type UpcomingSlot = components['schemas']['UpcomingSlot']
 
 /** A post has no duration; in the views of a day and a week it takes this much room. */
 const SHOWN_MINUTES = 30
@@ -12,6 +13,18 @@ export const DAY_ROWS = 4
 
 /** Returns the post of an event; undefined for the event "3 more posts" of `fitMonth`. */
 export const postOf = (event: ScheduleEventData) => event.payload?.['post'] as CalendarPost | undefined
+
+/** Returns the free slot of an event; undefined for all other events. */
+export const freeSlotOf = (event: ScheduleEventData) => event.payload?.['slot'] as UpcomingSlot | undefined
+
+/** Returns the events of free slots, one for all accounts that have it. */
+export function toFreeSlots(slots: UpcomingSlot[], timezone: string): ScheduleEventData[] {
+  const free = new Map(slots.filter(({ postId }) => postId === null).map((slot) => [slot.at, slot]))
+  return [...free.values()].map((slot) => ({
+    ...spanOf(Date.parse(slot.at), timezone),
+    ...{ id: `slot ${slot.at}`, title: 'Free slot', color: 'gray', payload: { slot } },
+  }))
+}
 
 /** Returns the events of posts in the order of their times, which no view sorts by itself. A draft without a time has no place. */
 export function toEvents(posts: CalendarPost[], timezone: string): ScheduleEventData[] {
@@ -24,17 +37,15 @@ export function toEvents(posts: CalendarPost[], timezone: string): ScheduleEvent
 function toEvent(post: CalendarPost, timezone: string): ScheduleEventData {
   const at = Date.parse(post.scheduledAt ?? post.createdAt)
   const { label, color } = POST_STATUSES[post.status]
+  const title = `${label}: ${post.text || 'Without text'}`
+  return { ...spanOf(at, timezone), id: post._id, title, color, payload: { post } }
+}
+
+function spanOf(at: number, timezone: string): { start: string; end: string } {
   const start = toWallTime(at, timezone)
   const end = toWallTime(at + SHOWN_MINUTES * 60_000, timezone)
-  return {
-    id: post._id,
-    title: `${label}: ${post.text || 'Without text'}`,
-    start,
-    // An event that ends on the next day would be shown on both.
-    end: end.slice(0, 10) === start.slice(0, 10) ? end : endOf(start.slice(0, 10)),
-    color,
-    payload: { post },
-  }
+  // An event that ends on the next day would be shown on both.
+  return { start, end: end.slice(0, 10) === start.slice(0, 10) ? end : endOf(start.slice(0, 10)) }
 }
 
 /**
@@ -61,6 +72,6 @@ export const todayProps = (isToday: boolean) => (isToday ? { 'data-today': true,
 
 const endOf = (day: string): string => `${day} 23:59:59`
 
-function shiftDate(date: string, days: number): string {
+export function shiftDate(date: string, days: number): string {
   return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10)
 }

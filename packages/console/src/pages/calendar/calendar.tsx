@@ -15,7 +15,18 @@ import { Failure } from '../../shared/states.tsx'
 import { useTimes } from '../../shared/times.ts'
 import { isPast, toInstant, toWallTime } from '../../shared/wall-times.ts'
 import { CalendarEvent } from './calendar-event.tsx'
-import { DAY_ROWS, fitMonth, nearDate, postOf, todayProps, toEvents } from './calendar-events.ts'
+import {
+  DAY_ROWS,
+  fitMonth,
+  freeSlotOf,
+  nearDate,
+  postOf,
+  shiftDate,
+  todayProps,
+  toEvents,
+  toFreeSlots,
+  type UpcomingSlot,
+} from './calendar-events.ts'
 import { PhoneCalendar } from './phone-calendar.tsx'
 
 type Calendar = components['schemas']['Calendar']
@@ -28,6 +39,7 @@ export interface CalendarSearch extends PostFilters {
 /** The hour that a day or week is scrolled to, and of a new post for a day. */
 const MORNING = '08:00:00'
 const NO_POSTS: Calendar['posts'] = []
+const NO_SLOTS: UpcomingSlot[] = []
 
 export function CalendarPage() {
   const filters = useSearch({ from: '/signed-in/calendar' })
@@ -42,7 +54,12 @@ export function CalendarPage() {
   const posts = usePosts(filters, date)
   const listed = posts.data?.posts ?? NO_POSTS
   const events = useMemo(() => toEvents(listed, timezone), [listed, timezone])
-  const shown = useMemo(() => (view === 'month' ? fitMonth(events) : nearDate(events, date)), [events, view, date])
+  const slots = useSlots(date, view !== 'month')
+  const free = useMemo(() => toFreeSlots(slots, timezone), [slots, timezone])
+  const shown = useMemo(
+    () => (view === 'month' ? fitMonth(events) : [...nearDate(events, date), ...free]),
+    [events, free, view, date],
+  )
   const change = (search: CalendarSearch) => void navigate({ search: { ...filters, ...search }, replace: true })
 
   // Their name leaves out what they show ("Mon 23"), which the library has no option for; without one, they are named by it.
@@ -52,7 +69,8 @@ export function CalendarPage() {
 
   function open(event: ScheduleEventData): void {
     const post = postOf(event)
-    if (post) void navigate({ to: '/posts/$postId', params: { postId: post._id } })
+    if (freeSlotOf(event)) write(String(event.start))
+    else if (post) void navigate({ to: '/posts/$postId', params: { postId: post._id } })
     else change({ view: 'day', date: String(event.id) })
   }
 
@@ -77,7 +95,7 @@ export function CalendarPage() {
     await actions.schedule([post], at)
   }
 
-  const slots = {
+  const timeSlots = {
     // The library's own time is that of the browser's zone.
     getCurrentTime: () => toWallTime(Date.now(), timezone),
     startScrollTime: MORNING,
@@ -125,8 +143,14 @@ export function CalendarPage() {
           onDayClick={(day) => change({ view: 'day', date: day })}
           withAgenda
           labels={{ timeSlot: 'Write a post for', noEvents: 'No posts' }}
-          dayViewProps={{ ...slots, viewSelectProps, withAllDaySlot: false }}
-          weekViewProps={{ ...slots, viewSelectProps, withAllDaySlots: false, weekendDays: [], highlightToday: true }}
+          dayViewProps={{ ...timeSlots, viewSelectProps, withAllDaySlot: false }}
+          weekViewProps={{
+            ...timeSlots,
+            viewSelectProps,
+            withAllDaySlots: false,
+            weekendDays: [],
+            highlightToday: true,
+          }}
           monthViewProps={{
             maxEventsPerDay: DAY_ROWS,
             weekendDays: [],
@@ -141,6 +165,19 @@ export function CalendarPage() {
       )}
     </Page>
   )
+}
+
+/** The slots of the days around a date, where a view has room for them. */
+function useSlots(date: string, isShown: boolean): UpcomingSlot[] {
+  const { timezone } = useTimes()
+  const range = { from: shiftDate(date, -7), to: shiftDate(date, 7), timezone }
+  const slots = useQuery({
+    // With the posts, which take and leave them.
+    queryKey: ['posts', 'slots', range],
+    queryFn: ({ signal }) => client.slots.upcoming(range, { signal }),
+    enabled: isShown,
+  })
+  return slots.data ?? NO_SLOTS
 }
 
 /** Shades a slot or day that is over. */

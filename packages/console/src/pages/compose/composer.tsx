@@ -92,7 +92,7 @@ export function Composer({ stored, given, accounts, post, isGone = false, refres
                 <Variants draft={draft} accounts={chosen} onChange={setDraft} />
               </Section>
               <Section title="When">
-                <When at={draft.at} onChange={(at) => change({ at })} />
+                <When at={draft.at} nextSlot={report.data?.nextSlot} onChange={(at) => change({ at })} />
               </Section>
             </Stack>
             {report.data && (

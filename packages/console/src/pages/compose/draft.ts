@@ -1,5 +1,5 @@
 import type { components } from '@postonce/sdk'
-import { scheduledFor, toWallTime, type WallTime } from '../../shared/wall-times.ts'
+import { NEXT_SLOT, scheduledFor, toWallTime, type WallTime } from '../../shared/wall-times.ts'
 
 type Schemas = components['schemas']
 type Account = Pick<Schemas['Account'], '_id' | 'platform'>
@@ -39,7 +39,7 @@ export interface Draft extends Content {
   /** By a platform or the id of an account. */
   variants: Record<string, Variant>
   /** Null publishes now. */
-  at: WallTime | null
+  at: WallTime | typeof NEXT_SLOT | null
 }
 
 export const emptyDraft = (accounts: string[]): Draft => ({
@@ -128,7 +128,7 @@ export function toPost(draft: Draft, accounts: Account[]): Schemas['CreatePost']
     selectedAccounts: ids,
     platformSpecificContent: variantsOf(platforms),
     accountSpecificContent: variantsOf(new Set(ids)),
-    ...(draft.at === null ? { scheduledAt: null } : scheduledFor(draft.at)),
+    ...(draft.at === null || draft.at === NEXT_SLOT ? { scheduledAt: draft.at } : scheduledFor(draft.at)),
   }
 }
 

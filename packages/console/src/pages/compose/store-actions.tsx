@@ -10,7 +10,8 @@ import { showPublishing } from '../../shared/hold.tsx'
 import type { Account } from '../../shared/platforms.tsx'
 import { ALLOWED } from '../../shared/post-actions.tsx'
 import { POST_STATUSES } from '../../shared/statuses.tsx'
-import { isPast } from '../../shared/wall-times.ts'
+import { useTimes } from '../../shared/times.ts'
+import { isPast, NEXT_SLOT } from '../../shared/wall-times.ts'
 import { isEmpty, mixesBrands } from './draft.ts'
 import { ProblemList } from './problems.tsx'
 import { UPLOADS } from './upload.ts'
@@ -36,7 +37,7 @@ export function StoreActions({ state, body, accounts, post, isGone, refresh }: S
   const uploads = useIsMutating({ mutationKey: UPLOADS })
   const { brands } = useBrand()
   const isMixed = mixesBrands(draft.accounts, brands)
-  const isOver = draft.at !== null && isPast(draft.at)
+  const isOver = typeof draft.at === 'object' && draft.at !== null && isPast(draft.at)
   const isBlocked = isEmpty(draft) || uploads > 0 || storing.isPending
   const isConflict = isEditable && state.isConflict && !storing.isSuccess
   const isOutdated = storing.error instanceof ApiError && storing.error.status === 412
@@ -131,6 +132,12 @@ function askForBrands(publish: () => void): void {
   })
 }
 
+/** A draft takes no slot. */
+const withoutSlot = ({ scheduledAt, ...body }: StoreActionsProps['body']) =>
+  scheduledAt === NEXT_SLOT ? body : { ...body, scheduledAt: scheduledAt ?? null }
+
+const toDraft = (body: StoreActionsProps['body']) => ({ ...withoutSlot(body), status: 'DRAFT' as const })
+
 /** The key of the mutation that stores a post. */
 export const STORING = ['store-post']
 
@@ -148,15 +155,17 @@ function useStoring({
   const queries = useQueryClient()
   const navigate = useNavigate()
   const { view } = useSearch({ from: '/signed-in/compose' })
+  const { dateOf } = useTimes()
   const { at } = state.draft
+  const toDate = (instant: string) => dateOf(Date.parse(instant))
   const create = (kind: Kind) => {
-    const content = { ...body, ...(kind !== 'publish' && { status: 'DRAFT' as const }) }
+    const content = kind === 'publish' ? body : toDraft(body)
     return client.posts.create(content, { idempotencyKey: state.keyFor(JSON.stringify(content)) })
   }
   const update = ({ _id, etag }: Post, kind: Kind) =>
     client.request('PATCH', '/api/posts/{postId}', {
       path: { postId: _id },
-      body: { ...body, ...(kind === 'publish' && { status: at === null ? 'PENDING' : 'SCHEDULED' }) },
+      body: kind === 'publish' ? { ...body, status: at === null ? 'PENDING' : 'SCHEDULED' } : withoutSlot(body),
       // The newest that was read: until the user has decided about another content, nothing is stored.
       ifMatch: etag,
     })
@@ -171,8 +180,8 @@ function useStoring({
       if (kind === 'publish' && at === null) showPublishing([stored])
       else showDone(kind === 'publish' ? 'The post is scheduled.' : 'The draft is saved.')
       // Whoever plans in the calendar sees the post in its place, and the next free time.
-      if (kind === 'publish' && at !== null && view !== undefined)
-        return navigate({ to: '/calendar', search: { view, date: at.time.slice(0, 10) } })
+      if (kind === 'publish' && stored.scheduledAt !== null && view !== undefined)
+        return navigate({ to: '/calendar', search: { view, date: toDate(stored.scheduledAt) } })
       return navigate(
         kind === 'copy' ? { to: '/compose', search: { id: postId } } : { to: '/posts/$postId', params: { postId } },
       )

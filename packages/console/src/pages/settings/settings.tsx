@@ -2,6 +2,7 @@ import { TabbedPage } from '../../shared/tabbed-page.tsx'
 
 const TABS = [
   { to: '/settings', label: 'Profile' },
+  { to: '/settings/slots', label: 'Slots' },
   { to: '/settings/notifications', label: 'Notifications' },
   { to: '/settings/security', label: 'Security' },
   { to: '/settings/keys', label: 'API keys' },
