@@ -243,10 +243,12 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
     async restoreAfter(work: () => Promise<unknown>): Promise<void> {
       const { context } = first
       const database = context.database.connection.db!
+      const relaysIdle = () => Promise.all(instances.map((instance) => instance.context.eventRelay.idle()))
+      await relaysIdle()
       const dumpedAt = new Date()
       const dump = await readDump(database)
       await work()
-      await Promise.all(instances.map((instance) => instance.context.eventRelay.idle()))
+      await relaysIdle()
       await restoreDump(database, dump)
       await markRestoredPosts(context, dumpedAt)
     },

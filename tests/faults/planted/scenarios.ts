@@ -7,7 +7,7 @@ const SECOND = 1_000
 export const SCENARIOS = {
   async 'two workers deliver the same posts concurrently'(cluster: InProcessCluster) {
     // On a busy machine the two deliveries of a single post may follow each other.
-    const posts = await createPosts(cluster, 12)
+    const posts = await createPosts(cluster, 8)
     await Promise.all(posts.flatMap((postId) => [cluster.deliver(0, postId), cluster.deliver(1, postId)]))
   },
 
