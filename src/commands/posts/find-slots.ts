@@ -23,8 +23,8 @@ const MAX_CONCURRENT = 50
 const CHUNK = 100
 
 /**
- * Finds the next free slot of the first group, further account or default account of a post that has slots, or else of a group with all its accounts. A slot is taken by any scheduled
- * post at its time on an account that it is for. Whoever stores the post may find it taken meanwhile, and asks again.
+ * Finds the next free slot of the first group, further account or default account of a post that has slots, or else of a group with all its
+ * accounts. Any scheduled post on an account of the slot takes it. Whoever stores the post may find it taken meanwhile, and asks again.
  * @throws ServiceError VALIDATION_FAILED when none of them has a free slot
  */
 async function findNextSlot(deps: CommandContext, userId: string, selected: Selected): Promise<TakenSlot> {

@@ -116,13 +116,15 @@ export function createPages({ http, isAllowedOrigin }: PagesOptions) {
       { userId, signal, kind, timeoutMs }: ReadOptions & { kind: MediaKind; timeoutMs: number },
       store: (file: ArrivingFile) => Promise<T>,
     ): Promise<T> => {
-      const fetch = async () =>
-        store(
-          await toArriving(
-            await open(address, { accept: `${kind}/*`, signal, timeoutMs, silenceMs: MAX_SILENCE_MS }),
-            kind,
-          ),
-        )
+      const fetch = async () => {
+        const file = await open(address, { accept: `${kind}/*`, signal, timeoutMs, silenceMs: MAX_SILENCE_MS })
+        try {
+          return await store(await toArriving(file, kind))
+        } finally {
+          // Nothing else may have read it to its end.
+          file.discard()
+        }
+      }
       return limitFiles(userId, fetch, { signal }).catch((error: unknown) => {
         signal.throwIfAborted()
         throw toUnavailable(error)
@@ -154,20 +156,14 @@ async function toArriving(file: PublicFile, kind: MediaKind): Promise<ArrivingFi
   refuseUnless(announcedBytes <= MAX_MEDIA_BYTES[kind], file, toTooLarge(MAX_MEDIA_BYTES[kind], step))
   const pieces = file.pieces[Symbol.asyncIterator]()
   const head: Uint8Array[] = []
-  let bytes = 0
-  try {
-    while (bytes < Math.min(SNIFF_BYTES, announcedBytes)) {
-      const { value, done } = await pieces.next()
-      if (done) break
-      head.push(value)
-      bytes += value.length
-    }
-    const mimeType = await readType(Buffer.concat(head), kind)
-    return { mimeType, sizeBytes: announcedBytes, bytes: readExactly(head, pieces, announcedBytes) }
-  } catch (error) {
-    await pieces.return?.()
-    throw error
+  for (let bytes = 0; bytes < Math.min(SNIFF_BYTES, announcedBytes);) {
+    const { value, done } = await pieces.next()
+    if (done) break
+    head.push(value)
+    bytes += value.length
   }
+  const mimeType = await readType(Buffer.concat(head), kind)
+  return { mimeType, sizeBytes: announcedBytes, bytes: readExactly(head, pieces, announcedBytes) }
 }
 
 /** @throws PageUnavailableError when the file is of another kind, or of a type that is not published */

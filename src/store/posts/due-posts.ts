@@ -77,9 +77,9 @@ export function createDuePosts(collection: PostCollection) {
       if (slots.length === 0) return new Map()
       const filter = {
         userId,
-        status: 'SCHEDULED' as const,
         scheduledAt: { $in: [...slots] },
-        $or: [{ slotOf }, { 'platformStatuses.accountId': { $in: [...accountIds] } }],
+        // As the unique index: whatever has become of a post that has a slot.
+        $or: [{ slotOf }, { status: 'SCHEDULED' as const, 'platformStatuses.accountId': { $in: [...accountIds] } }],
       }
       const found = await collection()
         .find<{ _id: string; scheduledAt: Date }>(filter, {

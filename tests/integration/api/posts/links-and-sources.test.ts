@@ -322,6 +322,19 @@ describe('media by address', () => {
     expect((await ann.call('GET', '/media')).body.data.media).toEqual([])
   })
 
+  it('the connection is closed when the file is not stored', async () => {
+    const closed = Promise.withResolvers<void>()
+    answers.set('/slow.png', (response) => {
+      response.writeHead(200, { 'content-length': 9_000_000 }).write(Buffer.concat([png, Buffer.alloc(8_192)]))
+      response.on('close', () => closed.resolve())
+    })
+    const usage = vi.spyOn(world.context.uploads, 'usageOf').mockResolvedValue({ bytes: 1e15, openUnsized: 0 })
+    const refused = await ann.call('POST', '/', draft({ mediaItems: [byAddress('/slow.png')] }))
+    usage.mockRestore()
+    expect(refused).toMatchObject({ status: 403, body: { code: 'UPLOAD_QUOTA_REACHED' } })
+    await closed.promise
+  })
+
   it('a file that is damaged refuses a post that is no draft', async () => {
     answers.set('/cut.png', (response) => response.end(png.subarray(0, png.length - 40)))
     const { status, body } = await ann.call(
