@@ -1,8 +1,10 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Bluesky } from '../../sandbox/platforms/bluesky.ts'
+import { deriveMetrics, NO_COUNTS } from '../../src/domain/analytics/analytics.ts'
 import { DELIVERING } from '../support/delivery-world.ts'
 import { controlOf } from '../support/platform-control.ts'
+import { connectAccounts, publishedPost, storePosts } from '../support/published.ts'
 import { unique } from '../support/servers.ts'
 import { workerBluesky } from '../support/worker-bluesky.ts'
 import { giveDemo } from './analytics.ts'
@@ -473,6 +475,39 @@ it('the pages of the operator have no barriers, and change a user', async () => 
   await press(page, 'Save')
   await page.getByText('Saved.').waitFor()
   expect((await world.service.context.users.findById(other.userId))?.limits.maxPosts).toBe(77)
+})
+
+it('the best hours of an account are proposed as its slots, with the posts that show it', async () => {
+  const { page, userId } = await world.newUser()
+  const { context } = world.service
+  await connectAccounts(context, userId, ['bluesky'])
+  const accountId = (await context.accounts.findDefault(userId, 'bluesky'))!._id
+  const WEEK_MS = 7 * 86_400_000
+  // Four posts in the same hour of the week, and one of another day with less.
+  const times = [1, 2, 3, 4].map((weeks) => new Date(Date.now() - weeks * WEEK_MS))
+  const posts = [...times, new Date(Date.now() - WEEK_MS / 2)].map((completedAt, index) => ({
+    ...{ post: publishedPost({ userId, completedAt }), completedAt, likes: index < times.length ? 9 : 1 },
+  }))
+  await storePosts(
+    context,
+    posts.map(({ post }) => post),
+  )
+  const snapshots = posts.map(({ post, completedAt, likes }) => ({
+    ...{ userId, postId: post._id, platform: 'bluesky' as const, target: null, accountId, completedAt },
+    ...{ slot: completedAt, takenAt: completedAt, lastSeenAt: completedAt },
+    ...{ ...NO_COUNTS, likes, ...deriveMetrics({ ...NO_COUNTS, likes }, 10), followerCountAtSnapshot: 10 },
+  }))
+  await context.database.transaction((session) => context.snapshots.save(snapshots, session))
+
+  await page.goto(`${world.url}/settings/slots`)
+  const own = page.getByRole('region', { name: /^Bluesky/ })
+  await own.getByRole('button', { name: /^Best times/ }).click()
+  await own.getByText(/: 9 engagement on average of 4 posts$/).waitFor()
+  await own.getByRole('button', { name: /^Add \w+ \d\d:00 to/ }).click()
+  await own.getByRole('button', { name: /^Remove \w+ \d\d:00$/ }).waitFor()
+  const { plans } = await context.slots.find(userId)
+  const hour = String(times[0]!.getUTCHours()).padStart(2, '0')
+  expect(plans).toMatchObject([{ kind: 'account', id: accountId, times: [{ time: `${hour}:00` }] }])
 })
 
 it('the analytics of the console show all that was collected', async () => {

@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { useBrand } from '../../session/brand.ts'
 import { client, useUser } from '../../session/session.ts'
 import { nameAccount, useAccounts } from '../../shared/accounts.ts'
+import { countOf } from '../../shared/counts.ts'
 import { showDone, showError } from '../../shared/errors.ts'
 import { Section } from '../../shared/section.tsx'
 import { QueryView } from '../../shared/states.tsx'
@@ -19,6 +20,7 @@ type Slots = components['schemas']['Slots']
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 /** Monday, 1 January 2024. */
 const MONDAY = Date.UTC(2024, 0, 1)
+const mean = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
 const shortDay = new Intl.DateTimeFormat(undefined, { weekday: 'short', timeZone: 'UTC' })
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: 'long', timeZone: 'UTC' })
 const toDate = (day: SlotTime['day']) => new Date(MONDAY + DAYS.indexOf(day) * 86_400_000)
@@ -103,6 +105,16 @@ function PlanSection({ target, name, stored }: PlanSectionProps) {
           </Table>
         )}
         <AddTimes name={name} isSaving={saving.isPending} onAdd={(added) => save({ times: [...times, ...added] })} />
+        {/* The hours of analytics are those of the user's zone. */}
+        {timezone === user.timezone && (
+          <Proposals
+            target={target}
+            name={name}
+            isKnown={({ day, time }) => times.some((one) => one.day === day && one.time === time)}
+            isSaving={saving.isPending}
+            onAdd={(time) => save({ times: [...times, time] })}
+          />
+        )}
         {times.length > 0 && (
           <Select
             label="Timezone"
@@ -118,6 +130,80 @@ function PlanSection({ target, name, stored }: PlanSectionProps) {
         )}
       </Stack>
     </Section>
+  )
+}
+
+interface ProposalsProps {
+  target: PlanSectionProps['target']
+  name: string
+  isKnown: (time: SlotTime) => boolean
+  isSaving: boolean
+  onAdd: (time: SlotTime) => void
+}
+
+/** The three best hours of the last weeks, with the posts that show it. */
+function Proposals({ target: { accountId, groupId }, name, isKnown, isSaving, onAdd }: ProposalsProps) {
+  const [isAsked, setAsked] = useState(false)
+  const query = {
+    period: '30d' as const,
+    ...(accountId && { accounts: [accountId] }),
+    ...(groupId && { group: [groupId] }),
+  }
+  const heatmap = useQuery({
+    queryKey: ['analytics', 'heatmap', query],
+    queryFn: () => client.analytics.heatmap(query),
+    enabled: isAsked,
+  })
+  if (!isAsked)
+    return (
+      <div>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          aria-label={`Best times so far of ${name}`}
+          onClick={() => setAsked(true)}
+        >
+          Best times so far
+        </Button>
+      </div>
+    )
+  return (
+    <QueryView query={heatmap}>
+      {(hours) => {
+        const best = hours.filter(({ rank }) => rank !== undefined).toSorted((one, other) => one.rank! - other.rank!)
+        if (best.length === 0)
+          return (
+            <Text size="sm" c="dimmed" role="status">
+              The last 30 days have too few posts. At least three in the same hour of the week are compared.
+            </Text>
+          )
+        return (
+          <Stack gap="xs" component="ul" m={0} p={0} aria-label={`Best times of ${name}`}>
+            {best.map(({ day, hour, value, postCount }) => {
+              // Day 0 of the API is a Sunday.
+              const time = { day: DAYS[(day + 6) % 7]!, time: `${String(hour).padStart(2, '0')}:00` }
+              const label = `${longDay.format(toDate(time.day))} ${time.time}`
+              return (
+                <Group key={label} component="li" gap="sm">
+                  <Text size="sm">
+                    {label}: {mean.format(value ?? 0)} engagement on average of {countOf(postCount, 'post')}
+                  </Text>
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    aria-label={`${isKnown(time) ? 'Added' : 'Add'} ${label} to ${name}`}
+                    disabled={isKnown(time) || isSaving}
+                    onClick={() => onAdd(time)}
+                  >
+                    {isKnown(time) ? 'Added' : 'Add'}
+                  </Button>
+                </Group>
+              )
+            })}
+          </Stack>
+        )
+      }}
+    </QueryView>
   )
 }
 
