@@ -36,6 +36,7 @@ export interface ContentOptions {
   options?: string
   at?: string
   hold?: number
+  ifLate?: string
 }
 
 /** The options for the parts of a post besides its text and time. */
@@ -53,7 +54,13 @@ export const CONTENT_OPTIONS = [
     '--options <json>',
     'what a platform has only, such as {"mastodon":{"visibility":"unlisted"}}; "@file" reads a file',
   ),
+  new Option(
+    '--if-late <choice>',
+    '"skip 60" skips the post when it is 60 minutes late, "ask 60" lets you decide then',
+  ),
 ]
+
+const IF_LATE = /^(skip|ask) (\d{1,4})$/
 
 export const atOption = () =>
   new Option('--at <time>', 'when to publish: 2027-05-01T09:30, 2027-05-01T09:30:00Z, +2h or next-slot')
@@ -73,7 +80,7 @@ export async function readParts(
   argument: string | undefined,
   stored?: Schemas['Post'],
 ): Promise<Schemas['UpdatePost']> {
-  const { to, account, group, at, hold, media = [], alt = [], textFor } = run.options
+  const { to, account, group, at, hold, ifLate, media = [], alt = [], textFor } = run.options
   if (alt.length > media.length) throw new CliError('There are more --alt texts than --media files.', EXIT.usage)
   const time = at === undefined ? {} : { scheduledAt: parsePublicationTime(at, Date.now()) }
   const texts = textFor ? await readTexts(run, textFor, stored) : {}
@@ -92,10 +99,18 @@ export async function readParts(
     ...texts,
     ...time,
     ...(hold === undefined ? {} : { holdSeconds: hold }),
+    ...(ifLate === undefined ? {} : { ifLate: parseIfLate(ifLate) }),
   }
 }
 
 /** Empty texts remove what a post has: the thread or the comment. */
+/** The API checks the number. @throws CliError */
+function parseIfLate(choice: string): Schemas['IfLate'] {
+  const [, action, minutes] = IF_LATE.exec(choice.trim()) ?? []
+  if (action && minutes) return { action: action as Schemas['IfLate']['action'], afterMinutes: Number(minutes) }
+  throw new CliError(`--if-late does not accept "${choice}". Use "skip 60" or "ask 60".`, EXIT.usage)
+}
+
 function toThread({ segment, firstComment, onUnsupported }: ContentOptions) {
   const segments = segment?.filter((text) => text !== '').map((text) => ({ text }))
   return withoutUndefined({ segments, firstComment, onUnsupported })

@@ -16,6 +16,7 @@ const MAX_FILTERED_GROUPS = 5
 const MAX_FILTERED_GROUP_LENGTH = 60
 const MAX_IDEMPOTENCY_KEY_LENGTH = 200
 const MAX_HOLD_SECONDS = 120
+const MAX_LATE_MINUTES = 1_440
 
 /** Written as objects, so that the compiler reports a value that the API adds or removes. */
 const PLATFORMS = {
@@ -245,11 +246,19 @@ export const contentFields = {
     .optional()
     .describe('Publishes on the accounts of these groups, by the name or groupId of list_accounts'),
   platformTexts: platformTexts.optional(),
+  ifLate: z
+    .strictObject({ action: z.enum(['skip', 'ask']), afterMinutes: z.int().min(1).max(MAX_LATE_MINUTES) })
+    .optional()
+    .describe(
+      'What happens when the post could not be sent in time: skip it, or ask, which fails it until retry_post; by default it is sent late',
+    ),
 }
 
-export const scheduledAt = time.describe(
-  'When to publish: ISO 8601 with an offset, such as 2027-05-01T09:30:00+02:00 or 2027-05-01T07:30:00Z. It has to be in the future.',
-)
+export const scheduledAt = z
+  .union([z.literal('next-slot'), time])
+  .describe(
+    'When to publish: ISO 8601 with an offset, such as 2027-05-01T09:30:00+02:00 or 2027-05-01T07:30:00Z, in the future; or next-slot, the next free weekly slot of the accounts',
+  )
 
 export const holdSeconds = z
   .int()
@@ -279,10 +288,11 @@ export interface PostContent {
   accounts?: string[] | undefined
   groups?: string[] | undefined
   platformTexts?: Partial<Record<Platform, string | undefined>> | undefined
+  ifLate?: Schemas['IfLate'] | undefined
 }
 
 /** Returns the fields of a request that the content sets. Lists whose order has no meaning are sorted, so equal posts are equal bodies. */
-export function toContentBody({ platforms, accounts, groups, platformTexts, ...texts }: PostContent) {
+export function toContentBody({ platforms, accounts, groups, platformTexts, ifLate, ...texts }: PostContent) {
   const content = toContent(texts)
   const overrides = Object.entries(platformTexts ?? {})
     .filter(([, override]) => override !== undefined)
@@ -293,6 +303,7 @@ export function toContentBody({ platforms, accounts, groups, platformTexts, ...t
     ...(accounts ? { selectedAccounts: [...new Set(accounts)].sort() } : {}),
     ...(groups ? { selectedGroups: [...new Set(groups)].sort() } : {}),
     ...(platformTexts ? { platformSpecificContent: Object.fromEntries(overrides) as OverrideInputs } : {}),
+    ...(ifLate ? { ifLate } : {}),
   }
 }
 

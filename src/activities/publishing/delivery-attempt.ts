@@ -1,4 +1,5 @@
 import { platformLabel } from '../../domain/shared/platforms.ts'
+import { findMissed } from '../../domain/posts/if-late.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
 import { ClaimRefused } from '../../domain/posts/delivery-moves.ts'
 import { findOpenEntry, needsReconciliation } from '../../domain/posts/post-entries.ts'
@@ -123,6 +124,9 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     if (isTooLate(post.dueAt, entry, now)) {
       return outcomes.recordRefused(attempt, failure('TOO_LATE', 'The post could not be sent in time'))
     }
+    // What has begun is completed.
+    const missed = ref.part ? null : findMissed(post, now)
+    if (missed) return outcomes.recordRefused(attempt, missed)
     return prepareAndSend(attempt, adapter, post.dueAt)
   }
 

@@ -34,7 +34,13 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
             'Publishes immediately, schedules when `scheduledAt` is in the future, or saves a draft with `status: DRAFT`. ' +
             'An API key needs `posts:publish` for everything but a draft. ' +
             'A repeated request with the same idempotency key returns the first response with status 200.',
-          errors: ['POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH', 'MEDIA_UNREADABLE'],
+          errors: [
+            'POST_LIMIT_REACHED',
+            'IDEMPOTENCY_KEYS_DIFFER',
+            'IDEMPOTENCY_MISMATCH',
+            'MEDIA_UNREADABLE',
+            'UPLOAD_QUOTA_REACHED',
+          ],
         }),
         headers: CreatePostHeaders,
         querystring: PastQuery,

@@ -18,7 +18,7 @@ const PostId = IdParam('postId')
 /** The documentation that both updates share. */
 const UPDATE = {
   keyScope: 'posts:draft',
-  errors: ['POST_NOT_EDITABLE', 'PRECONDITION_FAILED', 'MEDIA_UNREADABLE'],
+  errors: ['POST_NOT_EDITABLE', 'PRECONDITION_FAILED', 'MEDIA_UNREADABLE', 'UPLOAD_QUOTA_REACHED'],
   responseHeaders: { 200: ['ETag'] },
 } as const
 

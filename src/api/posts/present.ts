@@ -47,6 +47,7 @@ export function presentPost(post: Post): PostView {
     }),
     scheduledAt: toInstant(post.scheduledAt),
     dueAt: toInstant(post.dueAt),
+    ...(post.ifLate && { ifLate: { action: post.ifLate.action, afterMinutes: post.ifLate.afterMinutes } }),
     timezone: post.timezone,
     status: post.status,
     platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),

@@ -1,6 +1,6 @@
 import type { NewPost, PostChange } from '../../domain/posts/post-moves.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { Content, ContentOverride, LinkCard, LinkChoice, MediaItem } from '../../domain/posts/post.ts'
+import type { Content, ContentOverride, IfLate, LinkCard, LinkChoice, MediaItem } from '../../domain/posts/post.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
 import { isCardUrl } from '../../domain/posts/link.ts'
 import { describeTooLargeFile, MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
@@ -48,6 +48,8 @@ export interface PostInput {
   /** How long an immediate post waits, in place of the user's setting. */
   holdSeconds?: number
   timezone?: string
+  /** Null removes what was chosen before. */
+  ifLate?: IfLate | null
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
 }
 
@@ -79,6 +81,7 @@ type Fields = Pick<
   | 'platformSpecificContent'
   | 'accountSpecificContent'
   | 'holdSeconds'
+  | 'ifLate'
   | 'timezone'
 >
 
@@ -141,6 +144,8 @@ export function readChange(input: PostInput, storedTimezone: string, context: In
   const timezone = readTimezone(input.timezone, problems)
   if (timezone !== undefined) value.timezone = timezone
   if (input.holdSeconds !== undefined) value.holdSeconds = input.holdSeconds
+  if (input.ifLate !== undefined)
+    value.ifLate = input.ifLate && { action: input.ifLate.action, afterMinutes: input.ifLate.afterMinutes }
   if (input.scheduledAt !== undefined && input.scheduledAt !== NEXT_SLOT) {
     const instant = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, context.now, problems)
     const isPast = instant !== null && instant <= context.now

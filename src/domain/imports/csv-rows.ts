@@ -22,6 +22,7 @@ export const CSV_COLUMNS = [
   'groups',
   'scheduledAt',
   'timezone',
+  'ifLate',
   'status',
   ...FURTHER_CONTENT,
   ...SUFFIXES.flatMap(([, suffix]) => ['text', ...FURTHER_CONTENT].map((name) => `${name}${suffix}`)),
@@ -165,6 +166,7 @@ export function toCsvRecord(post: ExportedPost): CsvRecord {
     groups: '',
     scheduledAt: post.scheduledAt ?? '',
     timezone: post.timezone,
+    ifLate: post.ifLate ? `${post.ifLate.action} ${post.ifLate.afterMinutes}` : '',
     status: post.status,
     ...Object.assign(
       {},
@@ -275,6 +277,7 @@ export function parseCsvRecord(
     ...(accountContent !== undefined && { accountSpecificContent: accountContent }),
     ...(scheduledAt && { scheduledAt: parseTime(scheduledAt) }),
     ...(timezone && { timezone }),
+    ...parseIfLate(),
     ...(status && { status: status.toUpperCase() }),
   }
   const timezoneProblem = timezone ? findTimezoneProblem(timezone) : null
@@ -310,6 +313,16 @@ export function parseCsvRecord(
     if ('time' in read) return read.time
     refuse('scheduledAt', 'DATE_TIME_INVALID', read.problem)
     return ''
+  }
+
+  /** An action and its minutes: `skip 60`. */
+  function parseIfLate(): Record<string, unknown> {
+    const text = cell('ifLate').trim()
+    if (text === '') return {}
+    const [, action = '', minutes] = /^(skip|ask)\s+(\d{1,4})$/i.exec(text) ?? []
+    if (minutes === undefined)
+      refuse('ifLate', 'INVALID', 'must be skip or ask and a number of minutes, such as skip 60.')
+    return minutes === undefined ? {} : { ifLate: { action: action.toLowerCase(), afterMinutes: Number(minutes) } }
   }
 
   function parseContent(suffix = ''): Record<string, unknown> {

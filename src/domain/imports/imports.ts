@@ -4,6 +4,7 @@ import { toParts } from '../posts/parts.ts'
 import type {
   Content,
   ContentOverride,
+  IfLate,
   LinkCard,
   LinkChoice,
   MediaItem,
@@ -172,6 +173,7 @@ export interface ExportedPost {
   accountSpecificContent?: Record<string, ExportedContent>
   scheduledAt: string | null
   timezone: string
+  ifLate?: IfLate
   status: 'DRAFT' | 'SCHEDULED'
 }
 
@@ -194,6 +196,7 @@ export function toExportedPost(post: Post): ExportedPost {
     }),
     scheduledAt: keepsTime ? (post.scheduledAt?.toISOString() ?? null) : null,
     timezone: post.timezone,
+    ...(post.ifLate && { ifLate: post.ifLate }),
     status: isScheduled ? 'SCHEDULED' : 'DRAFT',
   }
 }

@@ -15,7 +15,7 @@ import {
 } from './post-entries.ts'
 import { failure } from './failure.ts'
 import type { DueOrder } from './due-order.ts'
-import type { Content, ContentOverride, Delivery, Move, PlatformStatus, Post, PostGroup } from './post.ts'
+import type { Content, ContentOverride, Delivery, IfLate, Move, PlatformStatus, Post, PostGroup } from './post.ts'
 import { toTarget, type ChosenAccount } from './targets.ts'
 import { ServiceError } from '../shared/service-error.ts'
 import { SECOND } from '../shared/times.ts'
@@ -32,6 +32,7 @@ export type NewPost = Pick<
   | 'groups'
   | 'scheduledAt'
   | 'slotOf'
+  | 'ifLate'
   | 'timezone'
   | 'correlationId'
   | 'requestHash'
@@ -90,6 +91,7 @@ export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>
     ...(accountSpecificContent && { accountSpecificContent }),
     ...(selectedAccounts && { selectedAccounts }),
     ...(groups && { groups }),
+    ...(post.ifLate && { ifLate: post.ifLate }),
     chosen: post.platformStatuses.map(toChosen),
   }
   const unscheduled = { scheduledAt: null, correlationId: null, requestHash: null }
@@ -127,6 +129,7 @@ export interface PostChange {
   scheduledAt?: Date | null
   /** The account or group whose slot the new time is. */
   slotOf?: string
+  ifLate?: IfLate | null
   /** The order at the new time. */
   dueOrder?: DueOrder
   /** How long an immediate post waits from now on, seconds. Undefined keeps the wait of a post that is immediate already. */

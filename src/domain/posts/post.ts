@@ -250,6 +250,15 @@ export interface PostGroup {
   accountIds: string[]
 }
 
+export const LATE_ACTIONS = ['skip', 'ask'] as const
+
+/** What becomes of a post whose first call could not be made in time. */
+export interface IfLate {
+  action: (typeof LATE_ACTIONS)[number]
+  /** After the due time. */
+  afterMinutes: number
+}
+
 export interface FirstResponse {
   status: PostStatus
   scheduledAt: Date | null
@@ -302,6 +311,8 @@ export interface Post {
    * one.
    */
   slotOf?: string | null
+  /** Absent or null: the post is sent, however late. */
+  ifLate?: IfLate | null
   /** Absent before the first check. */
   dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */

@@ -221,7 +221,11 @@ function toListFilter(userId: string, { from, to, ...filter }: PostFilter): Quer
   return { ...toFilter(userId, filter), $or: [{ scheduledAt: range }, { scheduledAt: null, createdAt: range }] }
 }
 
-const UNRESOLVED = { status: 'failed' as const, errorCode: { $ne: 'CANCELLED' as const }, replacedBy: null }
+const UNRESOLVED = {
+  status: 'failed' as const,
+  errorCode: { $nin: ['CANCELLED' as const, 'SKIPPED' as const] },
+  replacedBy: null,
+}
 
 /** The conditions besides the range. */
 function toFilter(userId: string, filter: Omit<PostFilter, 'from' | 'to'>): QueryFilter<Post> {

@@ -4,10 +4,12 @@ import type { NotifiedEvent } from '../../domain/notifications/post-notification
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import {
   DELIVERY_STATUSES,
+  LATE_ACTIONS,
   POST_CLIENTS,
   POST_SOURCES,
   POST_STATUSES,
   UNSUPPORTED_POLICIES,
+  type IfLate,
   type Post,
 } from '../../domain/posts/post.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES, type TimelineEvent } from '../../domain/posts/timeline.ts'
@@ -195,6 +197,11 @@ export const RANGE_INDEXES = {
   createdAt: { userId: 1, status: 1, createdAt: -1, _id: -1, scheduledAt: 1 },
 } as const
 
+const lateSchema = new Schema<IfLate>(
+  { action: { type: String, enum: LATE_ACTIONS, required: true }, afterMinutes: required(Number) },
+  subdocumentOptions,
+)
+
 /** The stored post. Its timeline and its pending events are read separately. */
 export const postSchema = new Schema<StoredPost>(
   {
@@ -223,6 +230,7 @@ export const postSchema = new Schema<StoredPost>(
     allowanceMovedTo: { type: String, default: undefined },
     duplicateOf: { type: String, default: undefined },
     slotOf: { type: String, default: undefined },
+    ifLate: { type: lateSchema, default: undefined },
     dueCheck: { type: new Schema({ at: nullable(Date), warned: [String] }, subdocumentOptions), default: undefined },
     startPending: required(Boolean),
     changeDueAt: { type: Date, default: undefined },

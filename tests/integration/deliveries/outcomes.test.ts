@@ -266,6 +266,44 @@ describe('a delivery that is not attempted', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
+  it.each([
+    ['skip', 30, 'SKIPPED', []],
+    ['ask', 30, 'TOO_LATE', [true]],
+  ] as const)(
+    'a post that is later than its own limit is not sent: %s',
+    async (action, afterMinutes, code, needsUser) => {
+      const user = await world.user()
+      const ifLate = { action, afterMinutes }
+      const postId = await user.create({ content: { text: `Late, ${action}` }, scheduledAt: inSeconds(3_600), ifLate })
+      expect((await user.call('GET', `/api/posts/${postId}`)).body.data.post.ifLate).toEqual(ifLate)
+      const dueAt = new Date(Date.now() - 40 * 60_000)
+      await change('posts', postId, { dueAt, scheduledAt: dueAt })
+      await user.call('PATCH', `/api/posts/${postId}`, { timezone: 'Europe/Vienna' })
+      expect(await user.until(postId)).toMatchObject({ status: 'FAILED', platformStatuses: [{ errorCode: code }] })
+      const { posts } = (await user.call('GET', '/api/posts?unresolved=true')).body.data
+      expect(posts.map(({ _id }: { _id: string }) => _id === postId)).toEqual(needsUser)
+      expect(await user.published()).toEqual([])
+      // The retry is due now.
+      await user.call('POST', `/api/posts/${postId}/retry`)
+      expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+      expect(await user.published()).toHaveLength(1)
+    },
+  )
+
+  it('a post that is late within its limit is sent, and so is one whose limit was taken back', async () => {
+    const user = await world.user()
+    const late = async (limit: number, change_: object) => {
+      const ifLate = { action: 'skip', afterMinutes: limit }
+      const postId = await user.create({ content: { text: `Late ${limit}` }, scheduledAt: inSeconds(3_600), ifLate })
+      const dueAt = new Date(Date.now() - 40 * 60_000)
+      await change('posts', postId, { dueAt, scheduledAt: dueAt })
+      expect((await user.call('PATCH', `/api/posts/${postId}`, change_)).status).toBe(200)
+      return user.until(postId)
+    }
+    expect(await late(60, { timezone: 'Europe/Vienna' })).toMatchObject({ status: 'COMPLETED' })
+    expect(await late(30, { ifLate: null })).toMatchObject({ status: 'COMPLETED' })
+  })
+
   it('a failed post notifies once per round, with platform, cause and next step', async () => {
     const user = await world.user({ connected: false })
     const postId = await user.create({ content: { text: 'Nowhere to go' } })

@@ -39,6 +39,7 @@ const DRAFT: Draft = {
   options: {
     bluesky: { languages: ['en'], labels: ['nudity'], replyGate: ['none'], quoteUrl: 'at://did:plc:a/post/b' },
   },
+  ifLate: { action: 'ask', afterMinutes: 90 },
   accounts: [ALICE._id, PAGE._id],
   variants: {
     bluesky: { text: 'Good morning, Bluesky', segments: [segment('0', 'On Bluesky only', item('four.png'))] },
@@ -71,6 +72,7 @@ function stored(draft: Draft): Schemas['Post'] {
     platformSpecificContent: overrides(platformSpecificContent),
     accountSpecificContent: overrides(accountSpecificContent),
     platformStatuses: draft.accounts.map((accountId) => ({ platform: 'bluesky', accountId, accountName: 'alice' })),
+    ...(draft.ifLate && { ifLate: draft.ifLate }),
     scheduledAt: draft.at && '2027-05-01T07:30:00.000Z',
     timezone: 'Europe/Berlin',
   } as unknown as Schemas['Post']
@@ -104,6 +106,7 @@ describe('the draft of the composer', () => {
         [ALICE._id]: { options: { bluesky: { languages: ['de'] } } },
         [PAGE._id]: { mediaItems: [two] },
       },
+      ifLate: DRAFT.ifLate,
       scheduledAt: '2027-05-01T09:30:00',
       timezone: 'Europe/Berlin',
     })

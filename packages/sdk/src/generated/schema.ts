@@ -2928,6 +2928,8 @@ export interface components {
        * @example 30
        */
       holdSeconds?: number
+      /** @description What becomes of the post if nothing of it could be sent in time; null, as by default, sends it late */
+      ifLate?: components['schemas']['IfLate'] | null
       /**
        * @description IANA timezone; the default is UTC
        * @example Europe/Berlin
@@ -3019,6 +3021,7 @@ export interface components {
         OUTCOME_UNKNOWN?: number
         MEDIA_UNAVAILABLE?: number
         TOO_LATE?: number
+        SKIPPED?: number
         QUOTA_EXCEEDED?: number
         CANCELLED?: number
         INTERNAL?: number
@@ -3235,6 +3238,7 @@ export interface components {
       | 'OUTCOME_UNKNOWN'
       | 'MEDIA_UNAVAILABLE'
       | 'TOO_LATE'
+      | 'SKIPPED'
       | 'QUOTA_EXCEEDED'
       | 'CANCELLED'
       | 'INTERNAL'
@@ -3283,6 +3287,21 @@ export interface components {
     HostedPage: {
       /** @description Page of the payment processor; send the user there */
       url: string
+    }
+    /**
+     * @example {
+     *       "action": "skip",
+     *       "afterMinutes": 60
+     *     }
+     */
+    IfLate: {
+      /**
+       * @description `skip` ends the delivery, without asking; `ask` fails it, and a retry publishes it then
+       * @enum {string}
+       */
+      action: 'skip' | 'ask'
+      /** @description After `dueAt` */
+      afterMinutes: number
     }
     Import: {
       id: string
@@ -3418,6 +3437,8 @@ export interface components {
        * @example 30
        */
       holdSeconds?: number
+      /** @description What becomes of the post if nothing of it could be sent in time; null, as by default, sends it late */
+      ifLate?: components['schemas']['IfLate'] | null
       /**
        * @description IANA timezone; the default is that of the import
        * @example Europe/Berlin
@@ -3567,6 +3588,7 @@ export interface components {
       }
       scheduledAt: string | null
       dueAt: string | null
+      ifLate?: components['schemas']['IfLate']
       timezone: string
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
@@ -4117,6 +4139,7 @@ export interface components {
       }
       scheduledAt: string | null
       dueAt: string | null
+      ifLate?: components['schemas']['IfLate']
       timezone: string
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
@@ -4487,6 +4510,8 @@ export interface components {
        * @example 30
        */
       holdSeconds?: number
+      /** @description What becomes of the post if nothing of it could be sent in time; null, as by default, sends it late */
+      ifLate?: components['schemas']['IfLate'] | null
       /**
        * @description IANA timezone; the default is UTC
        * @example Europe/Berlin
@@ -4913,6 +4938,8 @@ export interface components {
        * @example 30
        */
       holdSeconds?: number
+      /** @description What becomes of the post if nothing of it could be sent in time; null, as by default, sends it late */
+      ifLate?: components['schemas']['IfLate'] | null
       /**
        * @description IANA timezone
        * @example Europe/Berlin
@@ -5095,6 +5122,7 @@ export interface components {
         | 'OUTCOME_UNKNOWN'
         | 'MEDIA_UNAVAILABLE'
         | 'TOO_LATE'
+        | 'SKIPPED'
         | 'QUOTA_EXCEEDED'
         | 'CANCELLED'
         | 'INTERNAL'
@@ -7449,7 +7477,7 @@ export interface operations {
         }
       }
       401: components['responses']['Unauthorized']
-      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED` */
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED`, `UPLOAD_QUOTA_REACHED` */
       403: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7460,7 +7488,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED'
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED' | 'UPLOAD_QUOTA_REACHED'
             /** @enum {integer} */
             statusCode?: 403
           }
@@ -7920,7 +7948,7 @@ export interface operations {
         }
       }
       401: components['responses']['Unauthorized']
-      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `UPLOAD_QUOTA_REACHED` */
       403: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7931,7 +7959,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'UPLOAD_QUOTA_REACHED'
             /** @enum {integer} */
             statusCode?: 403
           }
@@ -8124,7 +8152,7 @@ export interface operations {
         }
       }
       401: components['responses']['Unauthorized']
-      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `UPLOAD_QUOTA_REACHED` */
       403: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -8135,7 +8163,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'UPLOAD_QUOTA_REACHED'
             /** @enum {integer} */
             statusCode?: 403
           }

@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import { LATE_RANGE } from '../../../domain/posts/if-late.ts'
 import {
+  LATE_ACTIONS,
   MAX_HOLD_SECONDS,
   MEDIA_TYPES,
   POST_CLIENTS,
@@ -16,6 +18,16 @@ export const EXAMPLE_MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4
 
 /** The values of a hold. */
 export const HOLD_RANGE = { minimum: 0, maximum: MAX_HOLD_SECONDS }
+
+export const IfLateSchema = Type.Object(
+  {
+    action: stringEnum(LATE_ACTIONS, {
+      description: '`skip` ends the delivery, without asking; `ask` fails it, and a retry publishes it then',
+    }),
+    afterMinutes: Type.Integer({ ...LATE_RANGE, description: 'After `dueAt`' }),
+  },
+  { title: 'IfLate', examples: [{ action: 'skip', afterMinutes: 60 }] },
+)
 
 export const Status = stringEnum<PostStatus>(POST_STATUSES, {
   title: 'PostStatus',

@@ -8,7 +8,7 @@ import { PLATFORMS } from '../../../domain/shared/platforms.ts'
 import { IfMatchHeader } from '../../shared/etags.ts'
 import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
-import { HOLD_RANGE, mediaItemFields } from './fields.ts'
+import { HOLD_RANGE, IfLateSchema, mediaItemFields } from './fields.ts'
 import { linkSchema } from './link.ts'
 import { Options } from './options.ts'
 
@@ -130,6 +130,10 @@ const holdSeconds = Type.Integer({
   examples: [30],
 })
 
+const ifLate = Type.Union([IfLateSchema, Type.Null()], {
+  description: 'What becomes of the post if nothing of it could be sent in time; null, as by default, sends it late',
+})
+
 const timezoneOptions = { maxLength: 100, description: 'IANA timezone', examples: ['Europe/Berlin'] }
 
 const status = stringEnum(['DRAFT', 'PENDING', 'SCHEDULED'] as const, {
@@ -152,6 +156,7 @@ const wholePost = {
   accountSpecificContent: Type.Optional(AccountOverridesInput),
   scheduledAt: Type.Optional(scheduledAt),
   holdSeconds: Type.Optional(holdSeconds),
+  ifLate: Type.Optional(ifLate),
   timezone: Type.Optional(
     Type.String({ ...timezoneOptions, default: 'UTC', description: 'IANA timezone; the default is UTC' }),
   ),
@@ -190,6 +195,7 @@ export const PatchPostBody = Type.Partial(
     accountSpecificContent: AccountOverridesInput,
     scheduledAt,
     holdSeconds,
+    ifLate,
     timezone: Type.String(timezoneOptions),
     status,
   }),

@@ -13,7 +13,7 @@ import { ErrorBodySchema, ProblemSchema } from '../../shared/schemas/envelope.ts
 import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
 import { linkSchema } from './link.ts'
 import { Options } from './options.ts'
-import { Client, DueAt, EXAMPLE_POST_ID, mediaItemFields, Source, Status } from './fields.ts'
+import { Client, DueAt, EXAMPLE_POST_ID, IfLateSchema, mediaItemFields, Source, Status } from './fields.ts'
 
 const MediaItem = Type.Object(
   {
@@ -146,6 +146,7 @@ export const PostSchema = Type.Object(
     ),
     scheduledAt: nullable(Instant),
     dueAt: DueAt,
+    ifLate: Type.Optional(IfLateSchema),
     timezone: Type.String(),
     status: Status,
     platformStatuses: Type.Array(PlatformStatusSchema),

@@ -15,7 +15,7 @@ import {
   type CsvRecord,
 } from '../../../../src/domain/imports/csv-rows.ts'
 import type { ExportedPost, ExportedSegment } from '../../../../src/domain/imports/imports.ts'
-import { LINK_MODES, UNSUPPORTED_POLICIES } from '../../../../src/domain/posts/post.ts'
+import { LATE_ACTIONS, LINK_MODES, UNSUPPORTED_POLICIES } from '../../../../src/domain/posts/post.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 
 const anyText = fc.oneof(
@@ -72,6 +72,7 @@ const anyPost = fc.record(
     accountSpecificContent: fc.dictionary(anyId, anyOverride, { minKeys: 1 }).map((overrides) => ({ ...overrides })),
     scheduledAt: fc.constantFrom(null, '2027-05-01T09:30:00.000Z'),
     timezone: fc.constantFrom('UTC', 'Europe/Berlin'),
+    ifLate: fc.record({ action: fc.constantFrom(...LATE_ACTIONS), afterMinutes: fc.integer({ min: 1, max: 1_440 }) }),
     status: fc.constantFrom('DRAFT' as const, 'SCHEDULED' as const),
   },
   { requiredKeys: ['content', 'selectedPlatforms', 'scheduledAt', 'timezone', 'status'] },

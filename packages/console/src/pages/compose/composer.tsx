@@ -9,6 +9,7 @@ import { Section } from '../../shared/section.tsx'
 import { Captions } from './captions.tsx'
 import { contentFor, isEmpty, listLost, toPost, type Draft, type Given } from './draft.ts'
 import { FirstComment } from './first-comment.tsx'
+import { Late } from './late.tsx'
 import { MediaField } from './media-field.tsx'
 import { MoreOptions } from './more-options.tsx'
 import { Preview } from './preview.tsx'
@@ -93,6 +94,7 @@ export function Composer({ stored, given, accounts, post, isGone = false, refres
               </Section>
               <Section title="When">
                 <When at={draft.at} nextSlot={report.data?.nextSlot} onChange={(at) => change({ at })} />
+                <Late ifLate={draft.ifLate} onChange={(ifLate) => change({ ifLate })} />
               </Section>
             </Stack>
             {report.data && (

@@ -40,6 +40,8 @@ export interface Draft extends Content {
   variants: Record<string, Variant>
   /** Null publishes now. */
   at: WallTime | typeof NEXT_SLOT | null
+  /** Null sends the post late. */
+  ifLate: Schemas['IfLate'] | null
 }
 
 export const emptyDraft = (accounts: string[]): Draft => ({
@@ -52,6 +54,7 @@ export const emptyDraft = (accounts: string[]): Draft => ({
   accounts,
   variants: {},
   at: null,
+  ifLate: null,
 })
 
 type Brand = Pick<Schemas['Group'], 'accountIds'>
@@ -128,6 +131,7 @@ export function toPost(draft: Draft, accounts: Account[]): Schemas['CreatePost']
     selectedAccounts: ids,
     platformSpecificContent: variantsOf(platforms),
     accountSpecificContent: variantsOf(new Set(ids)),
+    ifLate: draft.ifLate ?? null,
     ...(draft.at === null || draft.at === NEXT_SLOT ? { scheduledAt: draft.at } : scheduledFor(draft.at)),
   }
 }
@@ -151,7 +155,8 @@ const withoutUndefined = <T extends object>(fields: T): Partial<Present<T>> =>
 
 /** Returns what the composer edits of a stored post. */
 export function fromPost(post: Schemas['Post']): Draft {
-  const { content, platformSpecificContent, accountSpecificContent, platformStatuses, scheduledAt, timezone } = post
+  const { content, platformSpecificContent, accountSpecificContent, platformStatuses, ...rest } = post
+  const { scheduledAt, timezone, ifLate = null } = rest
   const delivered = platformStatuses.flatMap(({ accountId }) => accountId ?? [])
   return {
     ...emptyDraft([]),
@@ -165,6 +170,7 @@ export function fromPost(post: Schemas['Post']): Draft {
       ]),
     ),
     at: scheduledAt === null ? null : { time: toWallTime(scheduledAt, timezone), timezone },
+    ifLate,
   }
 }
 
@@ -184,7 +190,7 @@ export function listLost({ platformStatuses }: Schemas['Post'], accounts: Accoun
 
 /** Returns what is published on an account: each part from its own variant, that of its platform, or what is for all. */
 export function contentFor(draft: Draft, { _id, platform }: Account): Content {
-  const { accounts: _, variants, at: _at, ...content } = draft
+  const { accounts: _, variants, at: _at, ifLate: _ifLate, ...content } = draft
   return { ...content, ...variants[platform], ...variants[_id] }
 }
 

@@ -183,6 +183,7 @@ const NEXT_STEPS: Partial<Record<components['schemas']['FailureCode'], NextStep>
   MEDIA_UNAVAILABLE: { text: 'Upload the file again, and publish the corrected copy.' },
   media_fetch_failed: { text: 'The platform could not load the file. Send the post again.' },
   OUTCOME_UNKNOWN: { text: 'Check the account first: if the post is not there, send it again.' },
+  SKIPPED: { text: 'You chose to skip the post if it is late. Duplicate it to publish it all the same.' },
   TOO_LATE: { text: 'The post was not sent, because its time was over. Send it again if it is still wanted.' },
   transient: { text: 'The platform had a problem. Send the post again later.' },
 }
