@@ -28,6 +28,8 @@ const ofSimulation = (anchor: string): SimulatedGuard =>
 export const GUARDS: Guard[] = [
   {
     ...ofSimulation('revision'),
+    // Both have the same key, which is derived from the post.
+    alsoRemoved: [NEW_KEY_PER_REPEAT],
     scenario: 'two workers deliver the same posts concurrently',
   },
   {
