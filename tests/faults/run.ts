@@ -124,11 +124,14 @@ export async function retryFailed({ users, readPosts }: Session): Promise<void> 
   }
 }
 
-/** Returns a message for each delivery that failed again: without faults every retry must succeed. */
+/** Facebook's refusal of the text that the page has published last. Posts with equal texts are part of every run. */
+const EQUAL_TEXT = '506/1455006'
+
+/** Returns a message for each delivery that failed again: without faults every retry must succeed, unless the platform has the text already. */
 export async function findUnsentPosts({ readPosts }: Session): Promise<string[]> {
   return (await readPosts()).flatMap(({ _id, platformStatuses }) =>
     platformStatuses
-      .filter(({ status }) => status === 'failed')
+      .filter(({ status, platformReason }) => status === 'failed' && platformReason?.code !== EQUAL_TEXT)
       .map((entry) => `post ${_id} was not sent to ${toTarget(entry)} by its retry: ${entry.errorCode}`),
   )
 }

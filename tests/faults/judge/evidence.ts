@@ -93,6 +93,7 @@ export interface StoredPost {
     status: DeliveryStatus
     platformPostId: string | null
     errorCode: string | null
+    platformReason?: { code: string | null } | null
     completedAt: Date | null
     /** The published posts of a thread, in order. */
     parts?: { platformPostId: string }[]
