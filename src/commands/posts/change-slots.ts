@@ -1,7 +1,8 @@
 import { findPlanProblems, normalizeTimes, type SlotPlan, type UserSlots } from '../../domain/posts/slots.ts'
 import { assertRevision } from '../../domain/shared/revisions.ts'
-import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
+import type { Problem } from '../../domain/shared/service-error.ts'
 import type { CommandContext } from '../context.ts'
+import { refuseProblems } from './post-input.ts'
 
 /**
  * Replaces the weekly times of all accounts and groups of a user. Posts that have taken a slot keep their time.
@@ -13,13 +14,13 @@ export async function changeSlots(
   userId: string,
   { plans, revisions }: { plans: readonly SlotPlan[]; revisions: readonly number[] | undefined },
 ): Promise<UserSlots> {
-  refuse(findPlanProblems(plans))
+  refuseProblems(findPlanProblems(plans))
   return deps.database.transaction(async (session) => {
     // Locks the user's record, so that no account or group with slots ends meanwhile.
     await deps.users.raiseAnalyticsVersion(userId, session)
     const { revision } = await deps.slots.find(userId)
     assertRevision(revision, revisions)
-    refuse(await findUnknown(deps, userId, plans))
+    refuseProblems(await findUnknown(deps, userId, plans))
     const stored = plans.map((plan) => ({ ...plan, times: normalizeTimes(plan.times) }))
     return deps.slots.replace({ _id: userId, plans: stored, revision }, session)
   }, userId)
@@ -39,8 +40,4 @@ async function findUnknown({ accounts, groups }: CommandContext, userId: string,
       },
     ]
   })
-}
-
-function refuse(problems: Problem[]): void {
-  if (problems.length > 0) throw validationFailed(problems)
 }

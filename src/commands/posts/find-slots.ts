@@ -1,4 +1,4 @@
-import { toGroupKey } from '../../domain/accounts/groups.ts'
+import { resolveGroups, type AccountGroup } from '../../domain/accounts/groups.ts'
 import {
   listSlots,
   MAX_SEARCHED_SLOTS,
@@ -7,8 +7,9 @@ import {
   type SlotPlan,
   type TakenSlot,
 } from '../../domain/posts/slots.ts'
-import { validationFailed } from '../../domain/shared/service-error.ts'
-import { createFairLimit } from '../../flow/fair-limit.ts'
+import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { createFairLimit, QueueFull } from '../../flow/fair-limit.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { findDefault } from '../../store/accounts/accounts.ts'
 import type { CommandContext } from '../context.ts'
@@ -19,6 +20,9 @@ type Selected = Pick<PostInput, 'selectedGroups' | 'selectedAccounts' | 'selecte
 /** Posts of other processes that may take the found slot, one after the other, while a post is stored. */
 const MAX_TRIES = 20
 const MAX_CONCURRENT = 50
+const MAX_WAITING_PER_USER = 100
+/** Within the time of a request, with that of the store. */
+const MAX_WAIT_MS = 4 * SECOND
 /** Slots that are compared with the scheduled posts in one read. */
 const CHUNK = 100
 
@@ -28,8 +32,9 @@ const CHUNK = 100
  * @throws ServiceError VALIDATION_FAILED when none of them has a free slot
  */
 async function findNextSlot(deps: CommandContext, userId: string, selected: Selected): Promise<TakenSlot> {
-  const [plans, accountsOf] = await Promise.all([listPlans(deps, userId, selected), loadAccountsOf(deps, userId)])
-  const [plan] = plans
+  const { plans, groups, accountsOf } = await loadPlans(deps, userId)
+  const ids = plans.length === 0 ? [] : await listTargets(deps, userId, selected, groups)
+  const [plan] = ids.flatMap((id) => plans.find((one) => one.id === id) ?? [])
   if (!plan) throw validationFailed([noSlots()])
   const range = { plan, accountIds: accountsOf(plan), after: deps.clock.now() }
   let searched = 0
@@ -57,11 +62,12 @@ export async function findWantedSlot(
   throw validationFailed([{ path: 'scheduledAt', code: 'SLOT_OF_DRAFT', message }])
 }
 
-const takeTurn = createFairLimit({ maxRunning: MAX_CONCURRENT, perKey: 1 })
+const takeTurn = createFairLimit({ maxRunning: MAX_CONCURRENT, perKey: 1, waitingPerKey: MAX_WAITING_PER_USER })
 
 /**
  * Stores a post that may ask for a slot, once more when another post has taken the found one meanwhile. Such posts of one user are stored one
- * after the other: together, all but one would have to be stored again.
+ * after the other: together, all but one would have to be stored again. One that waits too long is not stored, because its request has ended.
+ * @throws ServiceError RATE_LIMITED, or the error of `store`
  */
 export async function storeInSlot<T>(
   userId: string,
@@ -69,15 +75,22 @@ export async function storeInSlot<T>(
   store: () => Promise<T>,
 ): Promise<T> {
   if (scheduledAt !== NEXT_SLOT) return store()
-  return takeTurn(userId, async () => {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await store()
-      } catch (error) {
-        if (!isDuplicateKey(error, ['slotOf']) || tries === MAX_TRIES) throw error
-      }
-    }
+  const timeout = AbortSignal.timeout(MAX_WAIT_MS)
+  return takeTurn(userId, () => storeOnce(store), { signal: timeout }).catch((cause: unknown) => {
+    if (!(cause instanceof QueueFull) && cause !== timeout.reason) throw cause
+    const message = 'Other posts of yours are taking slots. Try again in a few seconds.'
+    throw new ServiceError('RATE_LIMITED', message, { cause, retryAfterSeconds: MAX_WAIT_MS / SECOND })
   })
+}
+
+async function storeOnce<T>(store: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await store()
+    } catch (error) {
+      if (!isDuplicateKey(error, ['slotOf']) || tries === MAX_TRIES) throw error
+    }
+  }
 }
 
 /** A slot with the post that takes it; null while it is free. */
@@ -93,7 +106,7 @@ export async function listUpcomingSlots(
   userId: string,
   { from, to }: { from: Date; to: Date },
 ): Promise<UpcomingSlot[]> {
-  const [{ plans }, accountsOf] = await Promise.all([deps.slots.find(userId), loadAccountsOf(deps, userId)])
+  const { plans, accountsOf } = await loadPlans(deps, userId)
   const now = deps.clock.now()
   const after = from > now ? new Date(from.getTime() - 1) : now
   const slots: UpcomingSlot[] = []
@@ -127,26 +140,25 @@ async function* listWithPosts({ posts }: CommandContext, userId: string, { plan,
   }
 }
 
-/** Returns the plans of what a post names, in the order in which they count. */
-async function listPlans({ slots, groups, accounts }: CommandContext, userId: string, selected: Selected) {
-  const { selectedGroups = [], selectedAccounts = [], selectedPlatforms = [] } = selected
-  const plans = new Map((await slots.find(userId)).plans.map((plan) => [plan.id, plan]))
-  if (plans.size === 0) return []
-  const [known, connected] = await Promise.all([groups.listOf(userId), accounts.listConnected(userId)])
-  const named = selectedGroups.flatMap(
-    (name) => known.find(({ _id, nameKey }) => _id === name || nameKey === toGroupKey(name)) ?? [],
-  )
+/** Returns the ids of the groups and accounts that a post names, in the order in which their slots count. */
+async function listTargets(
+  { accounts }: CommandContext,
+  userId: string,
+  { selectedGroups = [], selectedAccounts = [], selectedPlatforms = [] }: Selected,
+  groups: readonly AccountGroup[],
+): Promise<string[]> {
+  const connected = await accounts.listConnected(userId)
+  const named = resolveGroups(groups, selectedGroups, { path: 'selectedGroups' }).found
   const defaults = selectedPlatforms.flatMap((platform) => findDefault(connected, platform)?._id ?? [])
   const single = [...selectedAccounts, ...defaults]
-  const having = known.filter(({ accountIds }) => single.length > 0 && single.every((id) => accountIds.includes(id)))
-  return [...named.map(({ _id }) => _id), ...single, ...having.map(({ _id }) => _id)].flatMap(
-    (id) => plans.get(id) ?? [],
-  )
+  const having = groups.filter(({ accountIds }) => single.length > 0 && single.every((id) => accountIds.includes(id)))
+  return [...named.map(({ id }) => id), ...single, ...having.map(({ _id }) => _id)]
 }
 
-/** Reads which accounts a plan is for: a group may have changed since. */
-async function loadAccountsOf({ groups }: CommandContext, userId: string) {
-  const known = await groups.listOf(userId)
-  return ({ id, kind }: SlotPlan): string[] =>
-    kind === 'account' ? [id] : (known.find(({ _id }) => _id === id)?.accountIds ?? [])
+/** Reads the slots of a user, and which accounts they are for: a group may have changed since. */
+async function loadPlans(deps: CommandContext, userId: string) {
+  const [{ plans }, groups] = await Promise.all([deps.slots.find(userId), deps.groups.listOf(userId)])
+  const accountsOf = ({ id, kind }: SlotPlan): string[] =>
+    kind === 'account' ? [id] : (groups.find(({ _id }) => _id === id)?.accountIds ?? [])
+  return { plans, groups, accountsOf }
 }

@@ -56,14 +56,18 @@ export async function updatePost(
   deps: CommandContext,
   request: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
+  const fetched = hasSources(request.update.input) ? await fetchSources(deps, request) : request
+  return storeInSlot(request.userId, request.update.input, () => changePost(deps, fetched))
+}
+
+async function fetchSources(deps: CommandContext, request: UpdatePostRequest): Promise<UpdatePostRequest> {
   const { userId, postId, update } = request
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw postNotFound()
   // Nothing is fetched for an update that is refused.
-  if (hasSources(update.input)) parseUpdate(update, stored.timezone, toInputContext(deps, userId))
+  parseUpdate(update, stored.timezone, toInputContext(deps, userId))
   const input = await storeSources(deps, userId, update.input)
-  const fetched = { ...request, update: { ...update, input } as UpdatePostRequest['update'] }
-  return storeInSlot(userId, input, () => changePost(deps, fetched))
+  return { ...request, update: { ...update, input } as UpdatePostRequest['update'] }
 }
 
 async function changePost(

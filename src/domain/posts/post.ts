@@ -252,7 +252,7 @@ export interface PostGroup {
 
 export const LATE_ACTIONS = ['skip', 'ask'] as const
 
-/** What becomes of a post whose first call could not be made in time. */
+/** The action for a post that could not be sent in time. */
 export interface IfLate {
   action: (typeof LATE_ACTIONS)[number]
   /** After the due time. */

@@ -2,7 +2,7 @@ import { Temporal } from '@js-temporal/polyfill'
 import type { Problem } from '../shared/service-error.ts'
 import { findTimezoneProblem, parseInstant } from '../shared/timezones.ts'
 
-/** What a client sends as `scheduledAt` to take the next free slot. */
+/** The value of `scheduledAt` that requests the next free slot. */
 export const NEXT_SLOT = 'next-slot'
 
 export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
@@ -12,7 +12,7 @@ export type Weekday = (typeof WEEKDAYS)[number]
 export const MAX_SLOT_TIMES = 336
 /** As many as a user can have groups and accounts, within reason. */
 export const MAX_SLOT_PLANS = 200
-/** Of all plans of a user together. Each occurrence takes 30 µs to compute. */
+/** The maximum for all plans of a user. Computing an occurrence takes 30 µs. */
 export const MAX_ALL_SLOT_TIMES = 1_000
 /** How far ahead, and among how many slots, a free one is searched. */
 const HORIZON_DAYS = 366
@@ -30,7 +30,7 @@ export interface SlotTime {
 /** The weekly times of an account or a group. */
 export interface SlotPlan {
   kind: 'account' | 'group'
-  /** Of the account or the group. */
+  /** The id of the account or group. */
   id: string
   timezone: string
   times: SlotTime[]

@@ -36,12 +36,12 @@ const MAX_WAITING_PER_USER = 20
 
 /** Larger videos take longer than a request may. */
 const MAX_MEDIA_BYTES: Record<MediaKind, number> = { image: MAX_UPLOAD_BYTES.image, video: 100_000_000 }
-/** A file whose server does not announce its length is in memory. */
+/** A file whose server does not announce its length is in memory: 120 MB at most, with all that are fetched concurrently. */
 const MAX_UNANNOUNCED_BYTES = 10_000_000
 /** A server that sends nothing for so long is asked once more for the rest. */
 const MAX_SILENCE_MS = 10 * SECOND
-const MAX_FILES = 6
-const MAX_FILES_PER_USER = 3
+const MAX_FILES = 12
+const MAX_FILES_PER_USER = 2
 
 const ACCEPT_PAGES = 'text/html,application/xhtml+xml'
 const ACCEPT_IMAGES = 'image/jpeg,image/png,image/webp,image/gif'

@@ -38,7 +38,7 @@ export function moveWallTime({ time, timezone }: WallTime, steps: number, unit: 
 
 export const isPast = (at: WallTime): boolean => Date.parse(toInstant(at)) <= Date.now()
 
-/** What the API takes as a time: the next free slot of the accounts. */
+/** The value of `scheduledAt` that requests the next free slot of the accounts. */
 export const NEXT_SLOT = 'next-slot'
 
 /** The fields of a post for a wall time. */

@@ -579,6 +579,20 @@ describe('applying an import', () => {
   const apply = (client: ReturnType<typeof importClient>, id: string, options: object = {}) =>
     client.call('POST', `/api/imports/${id}/apply`, options)
 
+  it('a batch ends when its rows have taken too long, and the next one continues after them', async () => {
+    const { client, userId } = await newUser()
+    const rows = Array.from({ length: 12 }, (_, index) => scheduled(`Post ${index}`, index * 10))
+    const id = await planned(client, rows)
+    await apply(client, id)
+    let calls = 0
+    // Every row takes minutes.
+    const clock = { ...world.context.clock, now: () => new Date(Date.now() + ++calls * MINUTE) }
+    expect(await applyRows({ ...world.context, clock }, userId, id)).toBe(true)
+    expect(await postsOf(userId)).toHaveLength(5)
+    await applyAll(world.context, userId, id)
+    expect(await postsOf(userId)).toHaveLength(12)
+  })
+
   it('each row creates its post once, however often it is applied', async () => {
     const { client, userId } = await newUser()
     const id = await planned(

@@ -11,7 +11,7 @@ const CHOICES = [
 const FIRST_MINUTES = 60
 const MAX_MINUTES = 1_440
 
-/** What becomes of a post that could not be sent in time, for example because its platform was away. */
+/** The action for a post that could not be sent in time, for example because its platform was unreachable. */
 export function Late({ ifLate, onChange }: { ifLate: IfLate; onChange: (ifLate: IfLate) => void }) {
   const minutes = ifLate?.afterMinutes ?? FIRST_MINUTES
   const choose = (action: string | null) =>
